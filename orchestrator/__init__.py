@@ -1,0 +1,1 @@
+"""torchmatrix: a containerized version-matrix CI orchestrator for PyTorch."""

@@ -1,0 +1,109 @@
+"""The one gate for text that we did not write: versions, names, messages, logs, file names.
+
+Nothing that came from a file, a container or a command line reaches a shell, a Dockerfile, a path, a terminal,
+XML or HTML without passing one of these functions.
+"""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+
+_ANSI = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links, clipboard
+    r"|\x1b[PX^_].*?(?:\x1b\\|$)"  # DCS, SOS, PM, APC
+    r"|\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    r"|\x1b[ -/]*[0-~]",  # other escapes
+    re.DOTALL,
+)
+# Bidirectional controls and other invisible format characters reorder or hide what a reader sees (CVE-2021-42574).
+_HIDDEN_RANGES = ((0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x2069), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F))
+_INVISIBLE = frozenset(chr(point) for start, end in _HIDDEN_RANGES for point in range(start, end + 1))
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,254}")
+_RESERVED = frozenset({"con", "prn", "aux", "nul"} | {f"{stem}{n}" for stem in ("com", "lpt") for n in range(1, 10)})
+# What a CI server takes as a command when a log line begins with it (CVE-2020-15228, GitLab collapsible sections).
+_CI_COMMAND = re.compile(r"^\s*(?:::|##\[|##vso\[|##teamcity\[|section_(?:start|end):)")
+
+
+def visible(text: str) -> str:
+    """The text with every control, bidirectional and invisible character written as an escape; newlines stay."""
+    return "".join(_escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    if char in "\n\t" or (char not in _INVISIBLE and unicodedata.category(char) not in {"Cc", "Cs", "Co", "Cn"}):
+        return char
+    point = ord(char)
+    if point <= 0xFF:  # noqa: PLR2004 - two hex digits reach this far
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"  # noqa: PLR2004 - likewise four
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """One printable line of at most `limit` characters: escapes removed, white space folded, a cut marked."""
+    return cut(visible(" ".join(_ANSI.sub("", text).split())), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters; what was cut is marked with `…`."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def terminal_lines(text: str, prefix: str = "  | ") -> str:
+    """A block from a cell, safe to print: no escapes, and no line that a CI server could take as a command."""
+    lines = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    return "\n".join(prefix + visible(line) for line in lines)
+
+
+def is_ci_command(line: str) -> bool:
+    """Whether a CI server would act on a log line that reads so."""
+    return _CI_COMMAND.match(line) is not None
+
+
+def xml_legal(text: str) -> str:
+    """The text with each character that XML 1.0 cannot hold written as a visible escape.
+
+    https://www.w3.org/TR/xml/#charsets
+    """
+    return "".join(char if _xml_char(ord(char)) else _escaped_always(char) for char in text)
+
+
+_XML_RANGES = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
+
+
+def _xml_char(point: int) -> bool:
+    return point in {0x9, 0xA, 0xD} or any(start <= point <= end for start, end in _XML_RANGES)
+
+
+def _escaped_always(char: str) -> str:
+    point = ord(char)
+    return f"\\x{point:02x}" if point <= 0xFF else f"\\u{point:04x}"  # noqa: PLR2004 - two hex digits reach this far
+
+
+def is_file_name(text: str) -> bool:
+    """Whether the text is one plain path component on every system: no separator, no reserved name, no trailing dot."""
+    return (
+        _NAME.fullmatch(text) is not None and not text.endswith(".") and text.split(".", 1)[0].lower() not in _RESERVED
+    )
+
+
+def slug(text: str, limit: int = 80) -> str:
+    """Letters, digits, dots and dashes of the text, for the readable part of a name; never a name by itself."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9.]+", "-", plain).strip("-.")[:limit].rstrip("-.") or "x"
+
+
+def canonical_json(value: object) -> bytes:
+    """The one byte form of a value made of mappings, lists and text: sorted keys, no space, UTF-8, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def digest(value: object, length: int = 64) -> str:
+    """The first `length` hex digits of the SHA-256 of the value's canonical form."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()[:length]
+
+
+def pairs(mapping: Mapping[str, str]) -> str:
+    """`a=1 b=2`: how axes are shown in one line."""
+    return " ".join(f"{name}={one_line(value, 120)}" for name, value in mapping.items())
