@@ -1,0 +1,41 @@
+# Two commands matter: `make run` and `make test`. Both set up all they need on a fresh checkout.
+# make turns every failing recipe's exit code into 2: CI reads ours from `torchmatrix` itself.
+.PHONY: run test lint schemas bench clean
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3; do command -v $$p && break; done)
+BIN := .venv/bin
+# The suite's own tests need a torch; this is the newest that has a small CPU wheel on a machine of ours.
+TORCH ?= torch==2.13.0
+
+run: .venv/run
+	$(BIN)/torchmatrix run --here
+
+test: .venv/test lint
+	$(BIN)/python -m pytest --durations=15
+
+lint: .venv/test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+schemas: .venv/test
+	$(BIN)/python tests/generate_schemas.py
+
+bench: .venv/test
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/cell_overhead.py
+
+.venv/bin/python:
+	sh .ci/venv "$(PYTHON)" .venv
+
+.venv/run: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/test: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet '$(TORCH)' numpy
+	touch $@ .venv/run
+
+clean:
+	rm -rf .venv runs dist
