@@ -2,7 +2,9 @@
 # make turns every failing recipe's exit code into 2: CI reads ours from `torchmatrix` itself.
 .PHONY: run test lint schemas bench clean
 
-PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3; do command -v $$p && break; done)
+# A name on PATH may be a shim of a version that is not installed, so each is tried.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
 BIN := .venv/bin
 # The suite's own tests need a torch; this is the newest that has a small CPU wheel on a machine of ours.
 TORCH ?= torch==2.13.0
