@@ -1,0 +1,1 @@
+"""Cells in containers, one container each."""

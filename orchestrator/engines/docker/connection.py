@@ -1,0 +1,193 @@
+"""The one connection to the container engine: found, checked, and every call on it under a deadline."""
+
+import http.client
+import json
+import os
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from orchestrator import text
+from orchestrator.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from docker import APIClient
+    from requests import Response
+
+DEFAULT_HOST = "unix:///var/run/docker.sock"
+OLDEST_API = (1, 41)  # Docker 20.10
+PROBE_S = 2.0
+CALL_S = 60.0  # one answer, or one piece of a longer one
+_ANSWER_BYTES = 1 << 20
+
+
+class Version(Struct, frozen=True, kw_only=True):
+    """What an engine says that it is."""
+
+    host: str
+    release: str
+    api: tuple[int, int]
+
+
+def probe(environ: Mapping[str, str]) -> tuple[bool, str]:
+    """Whether an engine answers that we can use, and which, or why not. Ends within some seconds whatever hangs."""
+    try:
+        found = version(environ)
+    except InfrastructureError as error:
+        return False, str(error)
+    return True, f"Docker {found.release} (API {found.api[0]}.{found.api[1]}) at {found.host}"
+
+
+def version(environ: Mapping[str, str], timeout_s: float = PROBE_S) -> Version:
+    """Ask the engine what it is, without docker-py; InfrastructureError says why none can be used."""
+    host = environ.get("DOCKER_HOST") or DEFAULT_HOST
+    with _reached(host, timeout_s), closing(_http(host, environ, timeout_s)) as connection:
+        connection.request("GET", "/version")
+        answer = connection.getresponse()
+        body = answer.read(_ANSWER_BYTES)
+    try:
+        said = json.loads(body)
+        major, minor = str(said["ApiVersion"]).split(".")
+        found = Version(host=host, release=text.one_line(str(said["Version"]), 40), api=(int(major), int(minor)))
+    except (ValueError, KeyError, TypeError) as error:
+        raise InfrastructureError(
+            "what answers is not a container engine",
+            place=host,
+            cause=f"HTTP {answer.status}, {text.one_line(str(error))}",
+        ) from error
+    if found.api < OLDEST_API:
+        raise InfrastructureError(
+            f"the engine speaks API {major}.{minor}, 1.41 is needed",
+            place=host,
+            cause=f"Docker {found.release} is too old",
+            hint="install Docker 20.10 or later",
+        )
+    return found
+
+
+def client(environ: Mapping[str, str], timeout_s: float = CALL_S) -> "APIClient":
+    """A docker-py client of an engine that answered and is new enough; each thread has its own."""
+    found = version(environ)
+    import docker
+    from docker.constants import DEFAULT_DOCKER_API_VERSION
+    from docker.utils import kwargs_from_env
+
+    with calling("connecting"):
+        settings = kwargs_from_env(environment=dict(environ))
+        newest = tuple(int(part) for part in DEFAULT_DOCKER_API_VERSION.split("."))
+        major, minor = min(found.api, newest)
+        return docker.APIClient(
+            base_url=settings.get("base_url", DEFAULT_HOST),
+            tls=settings.get("tls", False),
+            version=f"{major}.{minor}",
+            timeout=timeout_s,  # type: ignore[arg-type] # requests takes a fraction too
+        )
+
+
+@contextmanager
+def calling(doing: str) -> Iterator[None]:
+    """Turns whatever an engine call raises into an InfrastructureError that says what was being done."""
+    import docker
+    import msgspec
+    import requests
+    import urllib3
+
+    broken = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, msgspec.MsgspecError)
+    try:
+        yield
+    except docker.errors.NotFound as error:
+        raise Gone(f"the engine failed while {doing}", cause=_said(error)) from error
+    except docker.errors.DockerException as error:
+        raise InfrastructureError(f"the engine failed while {doing}", cause=_said(error)) from error
+    except broken as error:
+        raise InfrastructureError(
+            f"the engine did not answer as it should while {doing}",
+            cause=_said(error),
+            hint="see whether it is running: docker version",
+        ) from error
+
+
+def raise_for_status(answer: "Response") -> None:
+    """What docker-py does with an answer that is an error, for the calls that it has no method for."""
+    from docker.errors import create_api_error_from_http_exception
+    from requests import HTTPError
+
+    try:
+        answer.raise_for_status()
+    except HTTPError as error:
+        create_api_error_from_http_exception(error)
+
+
+class Gone(InfrastructureError):  # noqa: N818 - reads as what happened
+    """What a call was about is not there (any more)."""
+
+
+def _said(error: Exception) -> str:
+    return text.one_line(str(getattr(error, "explanation", "") or error) or type(error).__name__)
+
+
+@contextmanager
+def _reached(host: str, timeout_s: float) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InfrastructureError(
+            "no container engine",
+            place=host,
+            cause="there is no such socket: it is not installed, or was not started",
+            hint="apt-get install docker.io, then: systemctl start docker",
+        ) from error
+    except ConnectionRefusedError as error:
+        raise InfrastructureError(
+            "the container engine is not running",
+            place=host,
+            cause="nobody listens: it stopped and left its socket behind",
+            hint="systemctl start docker",
+        ) from error
+    except PermissionError as error:
+        raise InfrastructureError(
+            "no permission to use the container engine",
+            place=host,
+            cause=f"user {os.getuid()} may not open it",
+            hint="add the user to the group docker and log in again, or run as root",
+        ) from error
+    except TimeoutError as error:
+        raise InfrastructureError(
+            f"the container engine did not answer within {timeout_s:g} s",
+            place=host,
+            cause="it hangs, or the machine is overloaded",
+            hint="systemctl restart docker",
+        ) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise InfrastructureError("cannot reach the container engine", place=host, cause=_said(error)) from error
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout_s: float) -> None:
+        super().__init__("localhost", timeout=timeout_s)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+def _http(host: str, environ: Mapping[str, str], timeout_s: float) -> http.client.HTTPConnection:
+    parts = urlsplit(host)
+    if parts.scheme == "unix":
+        return _UnixConnection(parts.path, timeout_s)
+    if parts.scheme != "tcp" or not parts.hostname:
+        raise InfrastructureError("this kind of address is not supported", place=host, hint="use unix:// or tcp://")
+    if not environ.get("DOCKER_TLS_VERIFY"):
+        return http.client.HTTPConnection(parts.hostname, parts.port or 2375, timeout=timeout_s)
+    keys = Path(environ.get("DOCKER_CERT_PATH") or Path.home() / ".docker")
+    context = ssl.create_default_context(cafile=keys / "ca.pem")
+    context.load_cert_chain(keys / "cert.pem", keys / "key.pem")
+    return http.client.HTTPSConnection(parts.hostname, parts.port or 2376, timeout=timeout_s, context=context)

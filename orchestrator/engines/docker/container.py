@@ -1,0 +1,76 @@
+"""The calls of one container's life: create, start, end, remove. Each ends within the connection's deadline."""
+
+import io
+import os
+import tarfile
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.engines.docker.connection import Gone, calling
+from orchestrator.engines.docker.profile import INPUTS, RESULTS, USER, VOLUME, Profile
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+
+def create(client: "APIClient", name: str, profile: Profile, inputs: Mapping[str, bytes]) -> None:
+    """Make the container, its inputs and the results folder that its user may write to."""
+    with calling("creating the container"):
+        client.create_container_from_config(dict(profile.config), name)  # type: ignore[no-untyped-call]
+    with calling("putting the inputs in"):
+        client.put_archive(name, VOLUME, _folders(inputs))
+
+
+def start(client: "APIClient", name: str) -> Any:
+    """Attach, then start; the socket of the output, complete from its first byte."""
+    with calling("attaching to the container"):
+        output = client.attach_socket(name, params={"stdout": 1, "stderr": 1, "stream": 1})
+    with calling("starting the container"):
+        client.start(name)
+    return output
+
+
+def remove(client: "APIClient", name: str) -> None:
+    """Remove the container, running or not, with its volume; one that is not there is no error."""
+    try:
+        with calling("removing the container"):
+            client.remove_container(name, v=True, force=True)
+    except Gone:
+        return
+
+
+def owning_groups(profile: Mapping[str, Any]) -> tuple[str, ...]:
+    """The groups that own the device nodes named in a profile on this host: a user that is not root needs them."""
+    found: set[int] = set()
+    for device in profile["HostConfig"].get("Devices", ()):
+        for path in _nodes(device["PathOnHost"]):
+            try:
+                found.add(os.stat(path).st_gid)  # noqa: PTH116 - one field of a node
+            except OSError:
+                continue  # the engine will say that it is not there
+    return tuple(str(group) for group in sorted(found - {0}))
+
+
+def _nodes(path: str) -> Iterable[str]:
+    try:
+        with os.scandir(path) as entries:
+            return [entry.path for entry in entries if not entry.is_dir(follow_symlinks=False)]
+    except NotADirectoryError:
+        return [path]
+    except OSError:
+        return []
+
+
+def _folders(inputs: Mapping[str, bytes]) -> bytes:
+    """A tar of `in` (root's, with the inputs) and `out` (the user's, empty); never compressed: CVE-2026-41567."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for path, owner, mode in ((INPUTS, 0, 0o755), (RESULTS, USER, 0o755)):
+            folder = tarfile.TarInfo(path.removeprefix(f"{VOLUME}/"))
+            folder.type, folder.mode, folder.uid, folder.gid = tarfile.DIRTYPE, mode, owner, owner
+            tar.addfile(folder)
+        for name, content in inputs.items():
+            file = tarfile.TarInfo(f"{INPUTS.removeprefix(f'{VOLUME}/')}/{name}")
+            file.mode, file.size = 0o444, len(content)
+            tar.addfile(file, io.BytesIO(content))
+    return archive.getvalue()

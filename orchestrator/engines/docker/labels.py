@@ -1,0 +1,21 @@
+"""The labels that everything we make in an engine carries: what it belongs to and who made it."""
+
+from collections.abc import Mapping
+
+from orchestrator.engines.owner import Owner, parse
+from orchestrator.engines.task import Task
+
+RUN = "torchmatrix.run"
+CELL = "torchmatrix.cell"
+ATTEMPT = "torchmatrix.attempt"
+OWNER = "torchmatrix.owner"
+
+
+def labels(task: Task, owner: Owner) -> dict[str, str]:
+    """The labels of a task's container and volume."""
+    return {RUN: task.run_id, CELL: task.cell.id, ATTEMPT: str(task.number), OWNER: str(owner)}
+
+
+def owner_of(labelled: Mapping[str, str]) -> Owner | None:
+    """The owner that the labels name, if they name one."""
+    return parse(labelled.get(OWNER, ""))

@@ -1,0 +1,131 @@
+"""A running container watched until its end: its output drained, our deadline and our stop kept.
+
+The end is seen as the end of the attach stream, so nothing is polled in between but a rare look at whether somebody
+paused or removed the container. docker-py's `wait` is not used: its timeout is a read timeout that says nothing about
+the container.
+"""
+
+import json
+import select
+import signal
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from orchestrator.engines.docker.connection import Gone, calling, raise_for_status
+from orchestrator.engines.docker.frames import Frames
+from orchestrator.engines.ending import Ending
+from orchestrator.engines.log import LogKeeper
+from orchestrator.engines.stop import Stop
+from orchestrator.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+LOOK_S = 2.0
+_FIRST_LOOK_S = 0.002  # after the stream's end the engine needs some milliseconds to note the exit
+_PIECE = 256 << 10
+_KILLED = frozenset({128 + signal.SIGKILL, 128 + signal.SIGTERM})
+
+
+class State(Struct, frozen=True, rename="pascal"):
+    """What the engine knows of a container's state."""
+
+    running: bool
+    paused: bool
+    exit_code: int
+    oom_killed: bool = msgspec.field(name="OOMKilled")
+
+
+def state_of(client: "APIClient", container: str) -> State:
+    """Look at a container; Gone when it is not there."""
+    with calling("looking at the container"):
+        return msgspec.convert(client.inspect_container(container)["State"], State)
+
+
+def watch(client: "APIClient", container: str, output: Any, log: LogKeeper, ending: Ending, stop: Stop) -> State:
+    """Feed the log until the container has ended, by itself or by us; its last state.
+
+    InfrastructureError: it was paused or removed by somebody else, it cannot be killed, or the engine is lost.
+    """
+    frames = Frames()
+    look_s, next_look = LOOK_S, time.monotonic() + LOOK_S
+    waiting: list[Any] = [output, stop]
+    while True:
+        left = min(ending.left_s(), max(0.0, next_look - time.monotonic()))
+        readable, _, _ = select.select(waiting, (), (), left)
+        if stop in readable:
+            ending.cancel()
+            waiting.remove(stop)
+        if output in readable:
+            with calling("reading the output"):
+                piece = _read(output)
+            for payload in frames.payloads(piece):
+                log.feed(payload)
+            if not piece:
+                waiting.remove(output)
+                look_s, next_look = _FIRST_LOOK_S, time.monotonic()
+        if (sent := ending.due()) is not None:
+            _kill(client, container, int(sent))
+        if time.monotonic() >= next_look:
+            state = _look(client, container)
+            if not state.running:
+                if output in waiting:
+                    _drain(output, frames, log)
+                return state
+            look_s = min(LOOK_S, look_s * 1.5) if output not in waiting else LOOK_S
+            next_look = time.monotonic() + look_s
+
+
+def killed_by_somebody(client: "APIClient", container: str, state: State) -> bool:
+    """Whether a container that ended by SIGTERM or SIGKILL was sent it through the engine, by another than us."""
+    if state.exit_code not in _KILLED or state.oom_killed:
+        return False
+    wanted = json.dumps({"container": [container], "event": ["kill"]})
+    with calling("asking what killed the container"):
+        url = f"{client.base_url}/v{client.api_version}/events"
+        past = {"since": "0", "until": f"{time.time():.6f}", "filters": wanted}  # what happened: the answer ends
+        with client.get(url, params=past, timeout=client.timeout) as answer:
+            raise_for_status(answer)
+            return bool(answer.content.strip())
+
+
+def _look(client: "APIClient", container: str) -> State:
+    try:
+        state = state_of(client, container)
+    except Gone as error:
+        raise InfrastructureError("the container was removed while the cell ran", cause="by somebody else") from error
+    if state.paused:
+        raise InfrastructureError("the container was paused while the cell ran", cause="by somebody else")
+    return state
+
+
+def _kill(client: "APIClient", container: str, number: int) -> None:
+    from docker.errors import APIError
+
+    with calling("stopping the container"):
+        try:
+            client.kill(container, number)
+        except APIError as error:
+            if error.status_code not in {404, 409}:  # it ended in the same moment: the next look says so
+                raise
+
+
+def _read(output: Any) -> bytes:
+    if isinstance(output, socket.socket):
+        return output.recv(_PIECE)
+    return output.read(_PIECE) or b""
+
+
+def _drain(output: Any, frames: Frames, log: LogKeeper, patience_s: float = 2.0) -> None:
+    """Take what is still on its way after the container ended."""
+    while select.select([output], (), (), patience_s)[0]:
+        with calling("reading the output"):
+            piece = _read(output)
+        if not piece:
+            return
+        for payload in frames.payloads(piece):
+            log.feed(payload)

@@ -1,0 +1,56 @@
+"""The kept part of what a cell prints: flat in memory whatever the cell does."""
+
+import codecs
+from pathlib import Path
+
+from orchestrator.model import Log
+
+HEAD_BYTES = 64 << 10
+TAIL_BYTES = 192 << 10
+LOG_FILE = "log.txt"  # beside the bundle
+
+
+class LogKeeper:
+    """Takes a stream of bytes in any pieces; keeps its first and last part and counts all of it."""
+
+    def __init__(self, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._head_bytes = head_bytes
+        self._tail_bytes = tail_bytes
+        self._total = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take the next piece."""
+        self._total += len(data)
+        room = self._head_bytes - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data[-self._tail_bytes :]
+        if len(self._tail) > 2 * self._tail_bytes:
+            del self._tail[: -self._tail_bytes]
+
+    def log(self) -> Log:
+        """What was kept, as text: no character is cut in two, bytes that are not UTF-8 become U+FFFD."""
+        tail = bytes(self._tail[-self._tail_bytes :])
+        if len(self._head) + len(tail) == self._total:  # nothing was cut: a character may lie across the two
+            whole = codecs.getincrementaldecoder("utf-8")("replace")
+            return Log(head=whole.decode(bytes(self._head)), tail=whole.decode(tail, final=True), bytes=self._total)
+        head = codecs.getincrementaldecoder("utf-8")("replace").decode(bytes(self._head))
+        return Log(head=head, tail=_from_character(tail).decode("utf-8", "replace"), bytes=self._total)
+
+
+def _from_character(data: bytes) -> bytes:
+    """The bytes without the rest of a character that begins before them: at most three continuation bytes."""
+    start = 0
+    while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:  # noqa: PLR2004 - 10xxxxxx
+        start += 1
+    return data[start:]
+
+
+def write_log(log: Log, folder: Path) -> None:
+    """Write the kept log as `log.txt`, the cut marked with the bytes that it took."""
+    kept = len(log.head.encode()) + len(log.tail.encode())
+    mark = f"\n[… {log.bytes - kept} of {log.bytes} bytes left out …]\n" if log.bytes > kept else ""
+    (folder / LOG_FILE).write_text(log.head + mark + log.tail, encoding="utf-8", newline="")

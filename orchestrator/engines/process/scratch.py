@@ -1,0 +1,64 @@
+"""The folders of one attempt outside a container, and what is left of those whose owner died."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from msgspec import Struct
+
+from orchestrator.engines.owner import Owner, is_gone, parse
+from orchestrator.engines.task import Task
+
+_PREFIX = "torchmatrix-"
+_OWNER = "owner.json"
+
+
+class Scratch(Struct, frozen=True, kw_only=True):
+    """Folders of one attempt: where the cell starts, its inputs, its results, its home, and its import path."""
+
+    root: Path
+    start: Path
+    inputs: Path
+    results: Path
+    home: Path
+    path: Path
+
+
+def make_scratch(task: Task, owner: Owner) -> Scratch:
+    """Fresh folders with the task's inputs in them."""
+    root = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    (root / _OWNER).write_text(json.dumps({"run": task.run_id, "owner": str(owner)}), encoding="utf-8")
+    scratch = Scratch(root=root, **{name: root / name for name in ("start", "inputs", "results", "home", "path")})
+    for folder in (scratch.start, scratch.inputs, scratch.results, scratch.home, scratch.path):
+        folder.mkdir()
+    # The package alone: beside it lies what must not be importable in a cell, such as our own dependencies.
+    (scratch.path / "suites").symlink_to(task.suites.resolve() / "suites")
+    for name, content in task.inputs.items():
+        (scratch.inputs / name).write_bytes(content)
+    return scratch
+
+
+def remove_scratch(scratch: Scratch) -> None:
+    """Remove the folders with what the cell wrote there; what a cell made unremovable is left to the next sweep."""
+    shutil.rmtree(scratch.root, ignore_errors=True)
+
+
+def sweep_folders(run_id: str) -> tuple[str, ...]:
+    """Remove this user's scratch folders of the run whose owner is gone; their paths."""
+    left = [folder for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*") if _is_orphan(folder, run_id)]
+    for folder in left:
+        shutil.rmtree(folder, ignore_errors=True)
+    return tuple(str(folder) for folder in left)
+
+
+def _is_orphan(folder: Path, run_id: str) -> bool:
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return False
+        written = json.loads((folder / _OWNER).read_bytes())
+        owner = parse(written["owner"]) if written["run"] == run_id else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return owner is not None and is_gone(owner)

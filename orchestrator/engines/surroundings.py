@@ -1,0 +1,34 @@
+"""The environment variables that a cell gets: these, those of its task, and no other."""
+
+from collections.abc import Mapping
+
+from orchestrator.engines.task import Task
+
+
+def variables(task: Task, *, scratch: str, path: str) -> dict[str, str]:
+    """Variables by name: caches and home lie under the folder `scratch`; `path` is where `suites` is imported from.
+
+    `USER` is set because torch names its compile cache after the user, and fails when the number has no name.
+    """
+    return {
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "USER": "torchmatrix",
+        "LOGNAME": "torchmatrix",
+        "XDG_CACHE_HOME": f"{scratch}/cache",
+        "TORCHINDUCTOR_CACHE_DIR": f"{scratch}/cache/inductor",
+        "TRITON_CACHE_DIR": f"{scratch}/cache/triton",
+        "PYTHONPATH": path,
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONFAULTHANDLER": "1",
+        **task.env,
+    }
+
+
+def visible_devices(platform: str, devices: tuple[str, ...]) -> Mapping[str, str]:
+    """What tells a vendor's runtime which devices are the cell's, where the engine cannot hide the others."""
+    name = {"cuda": "CUDA_VISIBLE_DEVICES", "rocm": "ROCR_VISIBLE_DEVICES", "xpu": "ZE_AFFINITY_MASK"}.get(platform)
+    plain = tuple(device for device in devices if not device.startswith("/"))
+    return {name: ",".join(plain)} if name and plain else {}
