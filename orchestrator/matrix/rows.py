@@ -1,0 +1,141 @@
+"""The `production` section: each row is one cell that production runs today."""
+
+from collections.abc import Mapping, Sequence
+
+from orchestrator import axes, text
+from orchestrator.matrix import quantities
+from orchestrator.matrix.axis_values import Values, allowed
+from orchestrator.matrix.forms import LINE, TEXT_SCHEMA, WORD, Field, Form, Record, listing, refuse, scalar, table
+from orchestrator.matrix.problems import Problems
+from orchestrator.matrix.tree import Node, Scalar, Table
+from orchestrator.model import Place, Row
+
+BUILT = ("torch", "torch_build", "python")  # what an image cannot be built without
+
+
+def axis_form(axis: axes.Axis) -> Form[str]:
+    """The form of one axis's value."""
+
+    def parse(written: str) -> str:
+        if problem := axes.problem_with(axis, written):
+            raise ValueError(problem)
+        return written
+
+    return scalar(parse, {"enum": list(axis.choices)} if axis.choices else TEXT_SCHEMA)
+
+
+def _read_env(node: Node, name: str, problems: Problems) -> str | None:
+    """`A=1 B=2` from a text or from a mapping; sorted, so that two spellings are one cell."""
+    before = len(problems)
+    match node:
+        case Table():
+            pairs = [f"{key.value}={_env_value(child, key.value, problems)}" for key, child in node.entries]
+        case Scalar():
+            pairs = node.value.split(" ") if node.value else []
+        case _:
+            refuse(node, name, "a mapping NAME: value, or NAME=value pairs", problems)
+            return None
+    for pair in pairs:
+        if axes.problem_with(axes.AXES["env"], pair) or not pair:
+            problems.add(node.place, f"`{text.one_line(pair, 60)}` in `{name}` is not of the form NAME=value")
+    names = [pair.split("=", 1)[0] for pair in pairs]
+    for twice in sorted({each for each in names if names.count(each) > 1}):
+        problems.add(node.place, f"`{text.one_line(twice, 60)}` is given twice in `{name}`")
+    return " ".join(sorted(pairs)) if len(problems) == before else None
+
+
+def _env_value(node: Node, name: str, problems: Problems) -> str:
+    if isinstance(node, Scalar):
+        return node.value
+    problems.add(node.place, f"`{text.one_line(name, 60)}` takes text")
+    return ""
+
+
+_ENV: Form[str] = Form(
+    read=_read_env,
+    schema={"oneOf": [TEXT_SCHEMA, {"type": "object", "additionalProperties": TEXT_SCHEMA}]},
+)
+
+_NAME = Field("name", WORD, "the row's name, unique in the file", required=True)
+_OWNER = Field("owner", LINE, "who is told when the cell breaks", default="")
+_FALLBACK = Field(
+    "allow_fallback",
+    scalar(quantities.flag, {"type": "boolean"}),
+    "whether the cell passes when its backend leaves work to another",
+    default=False,
+)
+_TIMEOUT = Field("timeout", scalar(quantities.duration, {"type": "string"}), "seconds, minutes or hours: 90s, 20m")
+_AXES: tuple[Field[str], ...] = tuple(
+    Field(axis.name, _ENV if axis.name == "env" else axis_form(axis), axis.grammar.value)
+    for axis in axes.AXES.values()
+    if axis.where is not axes.Where.ASKED
+)
+
+
+def _row(record: Record, problems: Problems) -> Row:
+    given = {field.name: value for field in _AXES if (value := record.get(field)) is not None}
+    if not record.broken:  # a key that could not be read may be the one that lacks
+        _check_complete(record, given, problems)
+    _check_conditions(record, given, problems)
+    return Row(
+        name=record.get(_NAME) or "",
+        owner=record[_OWNER],
+        axes=given,
+        allow_fallback=record[_FALLBACK],
+        timeout_s=record.get(_TIMEOUT),
+        place=record.place,
+    )
+
+
+ROWS = listing(table((_NAME, _OWNER, _FALLBACK, _TIMEOUT, *_AXES), _row, partly=True))
+
+
+def _check_complete(record: Record, given: Mapping[str, str], problems: Problems) -> None:
+    """A row says how its image is made, or which image it is."""
+    if "image" in given:
+        return
+    if missing := [name for name in BUILT if name not in given]:
+        listed = " and ".join(f"`{name}`" for name in missing)
+        problems.add(record.place, f"row `{record[_NAME]}` lacks {listed}", cause="or give a ready `image` by digest")
+
+
+def _check_conditions(record: Record, given: Mapping[str, str], problems: Problems) -> None:
+    """An axis that has no meaning in the row's combination is a mistake, not a detail."""
+    if "image" in given and "torch_build" not in given:
+        return  # what is in a ready image is observed, not known here
+    for name in given:
+        axis = axes.AXES[name]
+        if not axes.applies(axis, given) and all(needed in given for needed in axis.when):
+            where = text.pairs({needed: given[needed] for needed in axis.when})
+            problems.add(
+                record.places[name],
+                f"`{name}` has no meaning where {where}",
+                cause=f"it applies where {text.pairs(axis.when)}",
+            )
+
+
+def check_names(rows: Sequence[Row], problems: Problems) -> None:
+    """Tells of rows with one name."""
+    first: dict[str, Place] = {}
+    for row in rows:
+        if row.name and row.name in first:
+            problems.add(row.place, f"two rows are named `{row.name}`", cause=f"first in line {first[row.name].line}")
+        first.setdefault(row.name, row.place)
+
+
+def check_values(rows: Sequence[Row], values: Values, problems: Problems) -> None:
+    """Tells of row values that the `axes` section does not hold, for the axes that it declares."""
+    for row in rows:
+        for name, value in row.axes.items():
+            if name not in values:
+                continue
+            known = allowed(values[name], axes.complete(row.axes))
+            if value in known:
+                continue
+            shown = f"row `{row.name}`: `{text.one_line(value, 60)}` is not among the values of `{name}`"
+            near = axes.suggestion(value, dict.fromkeys(known))
+            listed = ", ".join(known) or "none under this row's other values"
+            place = values[name][0].place
+            problems.add(
+                row.place, shown + (f", {near}" if near else ""), cause=f"line {place.line} has {text.one_line(listed)}"
+            )

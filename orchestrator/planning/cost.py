@@ -1,0 +1,54 @@
+"""What a plan costs before anything was run: estimates, each with its basis.
+
+They serve to see an expensive mistake before it starts. The smoke profile on two CPU cores takes half a minute eager
+and about a minute and a half with a compiler; GPU cells add the start of a large image and of the collectives. Image
+sizes are those of the unpacked wheels with their base: cpu, cuda and distribution images were measured, rocm and xpu
+are taken from the sizes of their wheels.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from orchestrator import axes
+from orchestrator.model import Axes, Cost, PlannedCell, RunnerClass
+from orchestrator.planning.place import gpus_of
+
+_GB = 1_000_000_000
+_EAGER_MINUTES: Mapping[str, float] = {"cpu": 0.5, "cuda": 1.5, "rocm": 1.5, "xpu": 1.5, "ready": 1.5}
+_COMPILE_MINUTES = 1.0  # on top, for a cold compile of the small model
+_IMAGE_BYTES: Mapping[str, int] = {
+    "cpu": int(1.3 * _GB),
+    "cuda": int(7.8 * _GB),
+    "rocm": 22 * _GB,
+    "xpu": 10 * _GB,
+    "ready": 0,  # pulled, not built
+}
+
+
+def minutes(cell: Axes) -> float:
+    """How long one cell is expected to take."""
+    return _EAGER_MINUTES[axes.platform(cell)] + (0.0 if cell.get("backend", "eager") == "eager" else _COMPILE_MINUTES)
+
+
+def cost(cells: Sequence[PlannedCell], runners: Sequence[RunnerClass]) -> Cost:
+    """The cost of the placed cells, run one after the other; money is by the price of their runner classes."""
+    placed = [cell for cell in cells if cell.placement.placed]
+    by_name = {runner.name: runner for runner in runners}
+    images = {cell.image: axes.platform(cell.axes) for cell in placed}
+    return Cost(
+        cells=len(cells),
+        placed=len(placed),
+        unplaced=len(cells) - len(placed),
+        images=len(images),
+        minutes=round(sum(minutes(cell.axes) for cell in placed), 2),
+        gpu_hours=round(sum(minutes(cell.axes) / 60 * gpus_of(cell.axes) for cell in placed), 4),
+        money=round(sum(_money(cell, by_name.get(cell.placement.runner or "")) for cell in placed), 4),
+        build_bytes=sum(_IMAGE_BYTES[platform] for platform in images.values()),
+    )
+
+
+def _money(cell: PlannedCell, runner: RunnerClass | None) -> float:
+    """A machine's price for the time of a cell; a cell with one of eight GPUs takes an eighth of the machine."""
+    if runner is None or runner.price_per_hour is None:
+        return 0.0
+    share = gpus_of(cell.axes) / int(runner.axes.get("gpus", "1")) if gpus_of(cell.axes) else 1.0
+    return minutes(cell.axes) / 60 * runner.price_per_hour * share

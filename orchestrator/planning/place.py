@@ -1,0 +1,155 @@
+"""From a cell to the machine that runs it, or to the reason why none does."""
+
+from collections.abc import Mapping, Sequence
+
+from orchestrator import axes
+from orchestrator.model import Axes, Host, Placement, RunnerClass
+
+HERE = "here"
+_DRIVERS: Mapping[str, str] = {"cuda": "NVIDIA driver", "rocm": "AMD driver", "xpu": "Intel GPU driver"}
+
+
+def place(cell: Axes, host: Host | None, runners: Sequence[RunnerClass]) -> Placement:
+    """Where a cell runs: on this machine when a host is given, else on a runner class of the matrix.
+
+    `cell` holds the defaults too. The runner's name is `here` for a machine that no runner class describes.
+    """
+    runner = runner_for(cell, runners, host)
+    if host is None:
+        return _on_a_runner(cell, runner)
+    if lacking := _lacking(cell, host):
+        elsewhere = runner_for(cell, runners)
+        found = f"runner class {elsewhere.name} has them" if elsewhere else "no runner class of the matrix has them"
+        known = f" ({found})" if takes_gpu(cell) else ""
+        return Placement(placed=False, runner=None, reason=f"needs {_needs(cell)}; {lacking}{known}")
+    return Placement(placed=True, runner=runner.name if runner else HERE, reason=f"this machine: {host.engine} engine")
+
+
+def _on_a_runner(cell: Axes, runner: RunnerClass | None) -> Placement:
+    if runner is not None:
+        return Placement(placed=True, runner=runner.name, reason=f"runner class {runner.name}")
+    if takes_gpu(cell) or cell.get("host_arch", "x86_64") != "x86_64":
+        return Placement(
+            placed=False, runner=None, reason=f"needs {_needs(cell)}; no runner class of the matrix has them"
+        )
+    return Placement(placed=True, runner=HERE, reason="any machine with an engine")
+
+
+def takes_gpu(cell: Axes) -> bool:
+    """Whether a cell needs a device: by its build, or because the row of a ready image names one."""
+    return axes.platform(cell) in _DRIVERS or any(name in cell for name in ("gpu", "driver", "gpus"))
+
+
+def gpus_of(cell: Axes) -> int:
+    """How many devices a cell takes."""
+    return int(cell.get("gpus", "1")) if takes_gpu(cell) else 0
+
+
+def runner_for(cell: Axes, runners: Sequence[RunnerClass], host: Host | None = None) -> RunnerClass | None:
+    """The first runner class that has what a cell needs and, when a host is given, that this host belongs to."""
+    return next((each for each in runners if _fits(cell, each.axes) and (host is None or _is_of(host, each))), None)
+
+
+def _fits(cell: Axes, machine: Axes) -> bool:
+    """Whether a class of machines has every host axis that a cell asks for."""
+    if not axes.matches("host_arch", cell.get("host_arch", "x86_64"), machine.get("host_arch", "x86_64")):
+        return False
+    if not takes_gpu(cell):
+        return "gpu" not in machine  # a GPU machine is too dear for a cell that leaves its GPU idle
+    return "gpu" in machine and gpus_of(cell) <= int(machine.get("gpus", "1")) and not _unlike(cell, machine)
+
+
+def _is_of(host: Host, runner: RunnerClass) -> bool:
+    """Whether a machine is one of a class: it has all that the class has."""
+    return all(
+        int(host.axes.get("gpus", "0")) >= int(value)
+        if name == "gpus"
+        else axes.matches(name, value, host.axes.get(name, _default(name)))
+        for name, value in runner.axes.items()
+    )
+
+
+def _unlike(cell: Axes, machine: Axes) -> dict[str, str]:
+    """The host axes of a cell, but for the count of devices, that a machine does not have: axis -> what it has.
+
+    A driver is matched by prefix: 580 is any 580.x. What a machine does not tell about itself it does not have.
+    """
+    return {
+        name: machine.get(name, _default(name))
+        for name, value in cell.items()
+        if axes.AXES[name].where is axes.Where.HOST
+        and name != "gpus"
+        and not axes.matches(name, value, machine.get(name, _default(name)))
+    }
+
+
+def _default(name: str) -> str:
+    return axes.AXES[name].default or ""
+
+
+def _lacking(cell: Axes, host: Host) -> str:
+    """What this machine lacks for a cell, as the second half of a sentence; an empty text when it can run it."""
+    wanted, found = cell.get("host_arch", "x86_64"), host.axes.get("host_arch", "x86_64")
+    if host.engine == "none":
+        return f"this machine has no engine: {host.engine_reason}"
+    if ("image" not in cell and wanted != found) or cell.get("host_arch", found) != found:
+        return f"this machine is {found}"
+    if takes_gpu(cell) and (without := _lacking_gpu(cell, host)):
+        return without
+    return _lacking_software(cell, host)
+
+
+def _lacking_gpu(cell: Axes, host: Host) -> str:
+    driver = _DRIVERS.get(axes.platform(cell), "GPU driver")
+    if "driver" in cell and not host.axes.get("driver"):
+        return f"this machine has no {driver}"
+    if not host.axes.get("gpu"):
+        return "this machine has no GPU"
+    if unlike := _unlike(cell, host.axes):
+        name, value = next(iter(unlike.items()))
+        return f"this machine has {_shown(name, value)}"
+    have = int(host.axes.get("gpus", "1"))
+    return f"this machine has {have} × {host.axes['gpu']}" if gpus_of(cell) > have else ""
+
+
+def _lacking_software(cell: Axes, host: Host) -> str:
+    """What the engines without containers cannot bring along."""
+    if host.engine == "docker":
+        return ""
+    if host.engine == "here":
+        stated = {name: cell[name] for name in ("torch", "torch_build", "python") if name in cell}
+        for name, (_, observed) in axes.differences(stated, host.axes).items():
+            return f"the interpreter here has {_shown(name, observed)}"
+        return ""
+    if "image" in cell:
+        return "the process engine runs no images"
+    if cell.get("torch_from") == "distribution":
+        return "the process engine takes torch from wheels only"
+    if not axes.matches("base", cell.get("base", ""), own := host.axes.get("base", "")):
+        return f"the process engine runs on this machine's own system, {own or 'which does not say what it is'}"
+    if not any(axes.matches("python", cell["python"], python) for python in host.pythons):
+        return f"this machine has Python {', '.join(host.pythons) or 'in no version that was found'}"
+    return ""
+
+
+def _needs(cell: Axes) -> str:
+    """What a cell needs of a machine, in words."""
+    parts = []
+    if takes_gpu(cell):
+        parts += [_shown(name, cell[name]) for name in ("driver", "partition", "firmware", "container_toolkit")
+                  if cell.get(name, _default(name)) != _default(name)]  # fmt: skip
+        parts.append(f"{gpus_of(cell)} × {cell.get('gpu', 'GPU')}")
+    if cell.get("host_arch", "x86_64") != "x86_64":
+        parts.append(cell["host_arch"])
+    if not parts:
+        parts = ["a ready image" if "image" in cell else _software(cell)]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def _software(cell: Axes) -> str:
+    source = " of the distribution" if cell.get("torch_from") == "distribution" else ""
+    return f"torch {cell['torch']} ({cell['torch_build']}){source} with Python {cell['python']} on {cell['base']}"
+
+
+def _shown(name: str, value: str) -> str:
+    return f"{name.replace('_', ' ')} {value}" if value else f"no {name.replace('_', ' ')}"
