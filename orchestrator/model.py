@@ -313,7 +313,10 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class CellResult(Struct, frozen=True, kw_only=True):
-    """What became of one planned cell; made by `results/judge.py` alone."""
+    """What became of one planned cell; made by `results/judge.py` alone.
+
+    `known_issue` is the link of the issue that expects this very status of the whole cell: it then counts as skipped.
+    """
 
     id: CellId
     status: Status
@@ -325,12 +328,14 @@ class CellResult(Struct, frozen=True, kw_only=True):
     counts: Counts
     notes: tuple[str, ...]
     attempts: tuple[Attempt, ...]
+    known_issue: str = ""
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A merged run: one result for each planned cell."""
+    """A merged run: one result for each planned cell. Of their cases it keeps those that need reading, up to a bound."""
 
     id: str
     plan: Plan
     results: tuple[CellResult, ...]
     complete: bool
+    notes: tuple[str, ...] = ()

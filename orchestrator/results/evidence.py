@@ -1,0 +1,131 @@
+"""What is known about one attempt when it is judged: the facts of engine and bundle, side by side."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from msgspec import Struct, structs
+
+from orchestrator import axes, text
+from orchestrator.formats import BUNDLE_FILES
+from orchestrator.model import Attempt, Axes, Case, Counts, Exit, PlannedCell
+from orchestrator.results import known
+from orchestrator.results.bundle import Bundle
+from orchestrator.vocabulary import Outcome
+
+FELL_BACK = "backend fell back:"
+_FAILING = frozenset({Outcome.FAILED, Outcome.ERROR})
+_SIGNAL_BASE = 128  # a shell, and an engine, report death by signal N as exit 128 + N
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """One attempt at one cell. `cases` are after the known issues, `reported` are the suite's own words."""
+
+    cell: PlannedCell
+    attempt: Attempt
+    bundle: Bundle
+    reported: tuple[Case, ...]
+    cases: tuple[Case, ...]
+
+    @property
+    def exit(self) -> Exit:
+        """What the engine saw."""
+        return self.attempt.exit
+
+    @property
+    def started(self) -> str:
+        """When it began, as an ISO moment: by the engine's clock where there was one."""
+        return self.exit.started or (self.bundle.environment.started if self.bundle.environment is not None else "")
+
+    @property
+    def observed(self) -> Axes:
+        """What was there, by the bundle."""
+        return self.bundle.environment.axes if self.bundle.environment is not None else {}
+
+    @property
+    def differences(self) -> Mapping[str, tuple[str, str]]:
+        """Requested axes that were observed as something else."""
+        return axes.differences(self.cell.axes, self.observed)
+
+    @property
+    def unwitnessed(self) -> tuple[str, ...]:
+        """Axes that the suite always knows, were requested, and are not in its environment."""
+        return tuple(name for name in ("torch", "python") if name in self.cell.axes and name not in self.observed)
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended the process, however the engine wrote it."""
+        code = self.exit.code
+        if self.exit.signal:
+            return self.exit.signal
+        if code is not None and code < 0:
+            return -code
+        return code - _SIGNAL_BASE if code is not None and code > _SIGNAL_BASE else None
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Bundle files that the engine would not copy."""
+        return tuple(name for name in self.exit.refused if name.split(":", 1)[0].strip() in BUNDLE_FILES)
+
+    @property
+    def failing(self) -> tuple[Case, ...]:
+        """Failing cases that nothing excuses."""
+        return tuple(case for case in self.cases if is_failing(case) and not self.is_fallback(case))
+
+    @property
+    def fallbacks(self) -> tuple[Case, ...]:
+        """Failing cases that only say that the backend fell back, where the row allows that."""
+        return tuple(case for case in self.cases if is_failing(case) and self.is_fallback(case))
+
+    def is_fallback(self, case: Case) -> bool:
+        """Whether a failing case is an allowed fall-back."""
+        return self.cell.allow_fallback and says_fell_back(case)
+
+    @property
+    def ran(self) -> int:
+        """Cases that did something: all but the skipped ones."""
+        return sum(case.outcome is not Outcome.SKIPPED for case in self.cases)
+
+    @property
+    def disagreement(self) -> str:
+        """How exit code, progress and report contradict each other, or an empty text."""
+        failed = sum(case.outcome in _FAILING for case in self.reported)
+        final = self.bundle.progress.final
+        code = self.exit.code
+        if final is not None and code != final.exit:
+            return f"the process ended with {code}, its last progress line says {final.exit}"
+        if code != (1 if failed else 0):
+            return f"the process ended with {code}, the report has {failed} failed cases"
+        if final is not None and len(self.reported) < final.tests:
+            return f"{final.tests} tests were run, the report has {len(self.reported)}"
+        if failed < self.bundle.progress.failed:
+            return f"{self.bundle.progress.failed} tests failed while they ran, in the report {failed}"
+        return ""
+
+    @property
+    def where(self) -> str:
+        """` in TEST`, naming the test in flight at the end, or an empty text."""
+        test = self.bundle.progress.in_flight
+        return f" in {text.one_line(test, 200)}" if test else ""
+
+
+def gather(cell: PlannedCell, attempt: Attempt, bundle: Bundle | None) -> Evidence:
+    """The evidence of one attempt, its known issues applied; an attempt without a bundle has an empty one."""
+    bundle = bundle or Bundle()
+    seen = Evidence(cell=cell, attempt=attempt, bundle=bundle, reported=bundle.cases, cases=bundle.cases)
+    return structs.replace(seen, cases=known.apply(cell.known_issues, bundle.cases, known.day_of(seen.started)))
+
+
+def is_failing(case: Case) -> bool:
+    """Whether a case failed and no known issue says that it does."""
+    return case.outcome in _FAILING and not case.known_issue
+
+
+def says_fell_back(case: Case) -> bool:
+    """Whether the suite says by this failure that a backend left the work to another one."""
+    return case.message.removeprefix("AssertionError: ").removeprefix("Failed: ").startswith(FELL_BACK)
+
+
+def count(cases: tuple[Case, ...]) -> Counts:
+    """Cases by what became of them."""
+    found = Counter("known" if case.known_issue else case.outcome.value for case in cases)
+    return Counts(**{name: found[name] for name in Counts.__struct_fields__})

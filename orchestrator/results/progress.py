@@ -1,0 +1,53 @@
+"""`progress.jsonl` of a bundle: which tests began and ended, and whether the session ended by itself."""
+
+import msgspec
+from msgspec import Struct
+
+from orchestrator.formats import ProgressEnd, ProgressFinal, ProgressLine, ProgressStart
+from orchestrator.results.files import MIB
+from orchestrator.vocabulary import Outcome
+
+MAX_BYTES = 16 * MIB
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far the session came. `in_flight` is the test that had begun and not ended; `final` proves completeness."""
+
+    started: int = 0
+    ended: int = 0
+    failed: int = 0
+    in_flight: str = ""
+    final: ProgressFinal | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_progress(data: bytes) -> Progress:
+    """The whole lines of the file, whatever its bytes; a final line counts only where it is the last one."""
+    *whole, half = data.split(b"\n")
+    decoder = msgspec.json.Decoder(ProgressLine)
+    open_tests: dict[str, None] = {}
+    started = ended = failed = bad = 0
+    final = None
+    for written in whole:
+        try:
+            line = decoder.decode(written)
+        except (msgspec.MsgspecError, RecursionError, ValueError):
+            final = None
+            bad += 1
+            continue
+        final = line if isinstance(line, ProgressFinal) else None
+        if isinstance(line, ProgressStart):
+            started += 1
+            open_tests[line.test] = None
+        elif isinstance(line, ProgressEnd):
+            ended += 1
+            failed += line.outcome in {Outcome.FAILED, Outcome.ERROR}
+            open_tests.pop(line.test, None)
+    notes = []
+    if bad:
+        notes.append(f"{bad} lines are no progress lines")
+    if half:
+        notes.append("half a line at the end was left out")
+        final = None
+    in_flight = next(reversed(open_tests), "") if final is None else ""
+    return Progress(started=started, ended=ended, failed=failed, in_flight=in_flight, final=final, notes=tuple(notes))

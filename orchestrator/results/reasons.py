@@ -1,0 +1,55 @@
+"""What a row of the decision table says: the cause and the one-line reason, from the same evidence."""
+
+from collections.abc import Sequence
+
+from orchestrator import text
+from orchestrator.model import Case
+from orchestrator.results import causes
+from orchestrator.results.evidence import Evidence
+from orchestrator.vocabulary import Cause, Step
+
+
+def cause_of_problem(evidence: Evidence) -> Cause:
+    """Why the engine or the preparation failed, from its own words."""
+    problem, log = evidence.exit.problem, evidence.exit.log.tail
+    if evidence.exit.step is Step.PREPARE:
+        return causes.cause_of_build(problem, log)
+    return Cause.OUT_OF_DISK if causes.cause_of(problem) is Cause.OUT_OF_DISK else Cause.ENGINE
+
+
+def cause_of_crash(evidence: Evidence) -> Cause:
+    """Why a session did not reach its end, from its signal and its last words."""
+    log = evidence.exit.log.tail
+    return causes.cause_of(log) if evidence.signal is None else causes.cause_of_signal(evidence.signal, log)
+
+
+def differences(evidence: Evidence) -> str:
+    """Every axis that was observed as something else than requested."""
+    return ", ".join(
+        f"{name}: requested {want}, observed {have}" for name, (want, have) in evidence.differences.items()
+    )
+
+
+def failures(cases: Sequence[Case], evidence: Evidence) -> str:
+    """How many cases, and the first one with its message."""
+    first = cases[0]
+    said = text.one_line(first.message or first.detail, 300)
+    return f"{len(cases)} of {len(evidence.cases)} cases: {text.one_line(first.name, 120)}: {said or 'no message'}"
+
+
+def exit_text(evidence: Evidence) -> str:
+    """How the process ended: `SIGSEGV`, `code 1` or `no exit code`."""
+    if evidence.signal is not None:
+        return causes.signal_name(evidence.signal)
+    return "no exit code" if evidence.exit.code is None else f"code {evidence.exit.code}"
+
+
+def last_words(evidence: Evidence) -> str:
+    """The last line of the log that is not blank, as `: …`, or an empty text."""
+    lines = evidence.exit.log.tail.strip().splitlines()
+    return f": {text.one_line(lines[-1], 200)}" if lines else ""
+
+
+def gib(size: int) -> str:
+    """Bytes, in GiB."""
+    return f"{size / (1 << 30):g} GiB"
