@@ -1,0 +1,123 @@
+"""Makes a base: mmdebstrap from the site's mirror, in memory when there is room, then into the engine as an image."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from orchestrator.images.bases import OPTIONS, Base
+from orchestrator.images.command import Commands
+from orchestrator.images.docker import Docker
+from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.settings import Site
+from orchestrator.vocabulary import Cause
+
+_DEADLINE_S = 1800.0
+_ROOM = 6 << 30  # bytes that a base with a distribution's torch needs while it is made: packages, root and archive
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+_INSTALL = ("apt-get", "install", "-y", "--no-install-recommends", "mmdebstrap", "debian-archive-keyring")
+
+
+def provide(base: Base, site: Site, docker: Docker, commands: Commands, say: Callable[[str], None]) -> None:
+    """Has the base in the engine: there already, pulled by digest, or bootstrapped; StageFailed otherwise."""
+    if docker.inspect(base.ref) is not None:
+        return
+    if not base.suite:
+        say(f"base {base.name}: pulling {base.ref}")
+        docker.pull(base.ref)
+        return
+    with _lock(site.cache / "bases", base.key):
+        # Another process may have made it while we waited. The tag is given last, so what has it is whole.
+        if docker.inspect(base.ref) is None:
+            _bootstrap(base, site, docker, commands, say)
+
+
+def _bootstrap(base: Base, site: Site, docker: Docker, commands: Commands, say: Callable[[str], None]) -> None:
+    _have_mmdebstrap(commands, say)
+    say(f"base {base.name}: bootstrapping {base.suite} with {', '.join(base.packages)} from {site.apt_mirror}")
+    with tempfile.TemporaryDirectory(prefix="torchmatrix-base-", dir=_workplace(site)) as folder:
+        archive = Path(folder) / "root.tar"
+        done = commands.run(
+            mmdebstrap_line(base, site.apt_mirror, archive),
+            deadline_s=_DEADLINE_S,
+            env={**os.environ, "TMPDIR": folder, **_network(site)},
+        )
+        if done.code != 0:
+            raise StageFailed(
+                Stage.BASE,
+                f"mmdebstrap {'took too long' if done.timed_out else f'ended with {done.code}'} making `{base.name}`",
+                log=done.log,
+                hint=f"is {site.apt_mirror} a mirror of Debian that this host reaches? apt_mirror sets another",
+            )
+        docker.import_root(
+            archive, base.ref, {"org.torchmatrix.base": base.key, "org.torchmatrix.base-name": base.name}
+        )
+
+
+def mmdebstrap_line(base: Base, mirror: str, archive: Path) -> list[str]:
+    """The command that writes the base's root as a tar file."""
+    return [
+        "mmdebstrap",
+        *OPTIONS,
+        f"--architectures={base.architecture}",
+        f"--include={','.join(base.packages)}",
+        "--format=tar",
+        base.suite,
+        str(archive),
+        f"deb {mirror} {base.suite} main",
+    ]
+
+
+def _network(site: Site) -> dict[str, str]:
+    return {f"{scheme}_proxy": url for scheme, url in site.proxies.items()}
+
+
+def _workplace(site: Site) -> Path:
+    """Memory when it has room for the root and its archive (three times as fast), else the cache's disk."""
+    if _SHARED_MEMORY.is_dir() and os.access(_SHARED_MEMORY, os.W_OK):
+        view = os.statvfs(_SHARED_MEMORY)
+        usable = min(view.f_bavail * view.f_frsize, _available_memory() // 2)
+        if usable >= _ROOM and not view.f_flag & os.ST_NOEXEC:
+            return _SHARED_MEMORY
+    folder = site.cache / "bases"
+    folder.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(folder).free
+    if free < _ROOM:
+        raise StageFailed(
+            Stage.BASE,
+            f"{folder} has {free >> 20} MiB free, a base needs {_ROOM >> 20} MiB while it is made",
+            cause=Cause.OUT_OF_DISK,
+        )
+    return folder
+
+
+def _available_memory() -> int:
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def _have_mmdebstrap(commands: Commands, say: Callable[[str], None]) -> None:
+    if shutil.which("mmdebstrap"):
+        return
+    line = " ".join(_INSTALL)
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise StageFailed(Stage.BASE, "mmdebstrap is not installed", cause=Cause.BUILD, hint=f"sudo {line}")
+    say(f"base: mmdebstrap is not installed: {line}")
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for argv in (("apt-get", "update", "-q"), _INSTALL):
+        done = commands.run(argv, deadline_s=600.0, env=env)
+        if done.code != 0:
+            raise StageFailed(Stage.BASE, f"`{' '.join(argv)}` ended with {done.code}", log=done.log, hint=line)
+
+
+@contextlib.contextmanager
+def _lock(folder: Path, key: str) -> Iterator[None]:
+    """One maker of a base at a time, over all processes; the kernel frees it when its holder dies."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{key[:12]}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

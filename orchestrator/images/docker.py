@@ -1,0 +1,150 @@
+"""The docker command line, for what builds need: import, pull, inspect, build, one observed run."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+
+from orchestrator.errors import InfrastructureError
+from orchestrator.images.command import Commands, Finished
+from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.vocabulary import Cause
+
+LABEL = "org.torchmatrix."
+_QUICK_S = 60.0
+_PULL_S = 3600.0
+_LAST_WITH_BUILDKIT = 22  # docker clients up to 22 speak BuildKit themselves, later ones through buildx
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """An image in the engine."""
+
+    id: str
+    labels: Mapping[str, str]
+    size: int
+
+
+class Docker:
+    """One engine, through the docker clients on PATH."""
+
+    def __init__(self, commands: Commands, environ: Mapping[str, str]) -> None:
+        self._commands = commands
+        self._environ = dict(environ)
+
+    def _run(self, *arguments: str, deadline_s: float = _QUICK_S) -> Finished:
+        return self._commands.run((self._clients[0], *arguments), deadline_s=deadline_s, env=self._environ)
+
+    @cached_property
+    def _clients(self) -> Sequence[str]:
+        """Every docker client on PATH, first found first."""
+        folders = self._environ.get("PATH", os.defpath).split(os.pathsep)
+        found = [client for folder in folders if folder and (client := shutil.which("docker", path=folder))]
+        clients = list({str(Path(client).resolve()): client for client in reversed(found)}.values())[::-1]
+        if not clients:
+            raise InfrastructureError("no docker client is on PATH", hint="apt-get install -y docker.io")
+        return clients
+
+    @cached_property
+    def _builder(self) -> tuple[Sequence[str], Mapping[str, str]]:
+        """How BuildKit is reached: the words of a build, and what they need in the environment."""
+        refused = []
+        for client in self._clients:
+            if self._commands.run((client, "buildx", "version"), deadline_s=_QUICK_S, env=self._environ).code == 0:
+                return (client, "buildx", "build", "--load", "--progress=plain"), {}
+            version = self._commands.run((client, "--version"), deadline_s=_QUICK_S, env=self._environ).out
+            major = re.search(r"version (\d+)", version)
+            if major and int(major[1]) <= _LAST_WITH_BUILDKIT:
+                return (client, "build", "--progress=plain"), {"DOCKER_BUILDKIT": "1"}
+            refused.append(f"{client} {major[1] if major else '?'} has no buildx plugin")
+        raise StageFailed(
+            Stage.BUILD,
+            f"no docker client here can build with BuildKit: {'; '.join(refused)}",
+            cause=Cause.ENGINE,
+            hint="apt-get install -y docker.io (Debian 12), or docker-buildx",
+        )
+
+    def answers(self) -> None:
+        """InfrastructureError when no engine answers."""
+        done = self._run("version", "--format", "{{.Server.Version}}")
+        if done.code != 0:
+            raise InfrastructureError(
+                "no docker engine answers",
+                cause=done.log.strip()[-300:],
+                hint="is it started, and may this user use it?",
+            )
+
+    def inspect(self, ref: str) -> Found | None:
+        """The image of that name, id or digest; None when the engine has none."""
+        done = self._run("image", "inspect", ref)
+        if done.code != 0:
+            if "no such image" in done.err.lower():
+                return None
+            raise StageFailed(Stage.BUILD, f"the engine could not say whether it has `{ref}`", log=done.log)
+        facts = json.loads(done.out)[0]
+        return Found(id=facts["Id"], labels=facts["Config"].get("Labels") or {}, size=facts["Size"])
+
+    def ours(self) -> Mapping[str, Sequence[str]]:
+        """Every image that carries our recipe label: id -> names."""
+        done = self._run(
+            "image",
+            "ls",
+            "--no-trunc",
+            "--filter",
+            f"label={LABEL}recipe",
+            "--format",
+            "{{.ID}} {{.Repository}}:{{.Tag}}",
+        )
+        if done.code != 0:
+            raise InfrastructureError("the engine could not list its images", cause=done.log.strip()[-300:])
+        names: dict[str, list[str]] = {}
+        for line in done.out.splitlines():
+            image, _, name = line.partition(" ")
+            names.setdefault(image, []).append(name)
+        return names
+
+    def pull(self, ref: str) -> None:
+        """Brings an image by digest; StageFailed (base) when it cannot."""
+        done = self._run("pull", "--quiet", ref, deadline_s=_PULL_S)
+        if done.code != 0:
+            raise StageFailed(Stage.BASE, f"`{ref}` could not be pulled", log=done.log)
+
+    def import_root(self, archive: Path, ref: str, labels: Mapping[str, str]) -> None:
+        """Makes an image of a root in a tar file; its name is given last, so a half-made one has none."""
+        changes = [part for key, value in labels.items() for part in ("--change", f"LABEL {key}={value}")]
+        done = self._run("import", *changes, str(archive), ref, deadline_s=_PULL_S)
+        if done.code != 0:
+            raise StageFailed(Stage.BASE, f"the engine could not import `{ref}`", log=done.log)
+
+    def build(self, context: Path, file: str, ref: str, labels: Mapping[str, str], deadline_s: float) -> None:
+        """Builds with BuildKit and no network; StageFailed (build) with the log's tail otherwise."""
+        words, needs = self._builder
+        argv = [*words, "--network=none", f"--file={context / file}", f"--tag={ref}"]
+        argv += [f"--label={key}={value}" for key, value in labels.items()]
+        done = self._commands.run([*argv, str(context)], deadline_s=deadline_s, env={**self._environ, **needs})
+        if done.code != 0:
+            why = f"took over {deadline_s:.0f} s" if done.timed_out else f"ended with {done.code}"
+            raise StageFailed(Stage.BUILD, f"the build of `{ref}` {why}", log=done.log)
+
+    def ask(self, image: str, argv: Sequence[str], name: str, deadline_s: float) -> Finished:
+        """Runs one command in a container without network or rights, and removes the container."""
+        done = self._run(
+            *("run", "--rm", "--init", f"--name={name}", f"--label={LABEL}observe=1", "--network=none", "--read-only"),
+            *("--tmpfs=/tmp:rw,exec,nosuid,size=1g", "--cap-drop=ALL", "--security-opt=no-new-privileges"),
+            *("--pids-limit=512", "--memory=8g", "--memory-swap=8g", "--user=10001:10001", "--workdir=/tmp"),
+            *("--env=HOME=/tmp", f"--entrypoint={argv[0]}", image, *argv[1:]),
+            deadline_s=deadline_s,
+        )
+        if done.timed_out:
+            self._run("rm", "--force", name)
+        return done
+
+    def root_dir(self) -> Path | None:
+        """Where the engine keeps images, when that is on this machine."""
+        done = self._run("info", "--format", "{{.DockerRootDir}}")
+        folder = Path(done.out.strip() or "/nonexistent")
+        return folder if done.code == 0 and folder.is_dir() else None

@@ -1,0 +1,74 @@
+"""Why there is no image: a fact for the report, never a verdict about the combination."""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from orchestrator import text
+from orchestrator.errors import InfrastructureError
+from orchestrator.vocabulary import Cause
+
+
+class Stage(StrEnum):
+    """How far the way from axes to an image went."""
+
+    RECIPE = "recipe"
+    WHEELS = "wheels"
+    BASE = "base"
+    BUILD = "build"
+    OBSERVE = "observe"
+
+
+class BuildFailure(Struct, frozen=True, kw_only=True):
+    """One image that could not be made; `log_tail` is safe to print."""
+
+    id: str
+    stage: Stage
+    reason: str
+    log_tail: str
+    cause: Cause
+
+
+class StageFailed(InfrastructureError):  # noqa: N818 - reads as what happened
+    """A stage of one image failed; becomes that image's BuildFailure."""
+
+    def __init__(self, stage: Stage, fact: str, *, log: str = "", cause: Cause | None = None, hint: str = "") -> None:
+        super().__init__(fact, hint=hint)
+        self.stage = stage
+        self.log = log
+        self.why = cause or cause_in(log or fact)
+
+    def of(self, image_id: str) -> BuildFailure:
+        """The failure of the image of that id."""
+        return BuildFailure(
+            id=image_id,
+            stage=self.stage,
+            reason=text.one_line(f"{self.stage}: {self.fact}" + (f"; {self.hint}" if self.hint else ""), 600),
+            log_tail=text.terminal_lines(tail(self.log)) if self.log else "",
+            cause=self.why,
+        )
+
+
+# Read from the messages of uv, apt, mmdebstrap and docker; the first that fits wins.
+_CAUSES: Sequence[tuple[re.Pattern[str], Cause]] = (
+    (re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE), Cause.OUT_OF_DISK),
+    (re.compile(r"cannot connect to the docker daemon|error during connect", re.IGNORECASE), Cause.ENGINE),
+    (
+        re.compile(
+            r"there (is|are) no versions? of|has no wheels|was not found in the|unable to locate package", re.IGNORECASE
+        ),
+        Cause.MISSING_PACKAGE,
+    ),
+)
+
+
+def cause_in(log: str) -> Cause:
+    """The cause that a tool's own words name; `build` when they name none."""
+    return next((cause for pattern, cause in _CAUSES if pattern.search(log)), Cause.BUILD)
+
+
+def tail(log: str, lines: int = 30, limit: int = 6000) -> str:
+    """The last lines of a log."""
+    return "\n".join(log.rstrip().splitlines()[-lines:])[-limit:]

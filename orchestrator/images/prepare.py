@@ -1,0 +1,134 @@
+"""Image axes -> images: lock, fetch, base, build, observe, in parallel; one image's failure never stops the others."""
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from orchestrator import text
+from orchestrator.axes import image_axes, image_id, platform
+from orchestrator.errors import InfrastructureError, InputError
+from orchestrator.images import containerfile
+from orchestrator.images.bases import base_for
+from orchestrator.images.build import build, have
+from orchestrator.images.command import Commands
+from orchestrator.images.docker import Docker
+from orchestrator.images.failure import BuildFailure, Stage, StageFailed
+from orchestrator.images.lock import lock
+from orchestrator.images.observe import PYTHON, observe_image
+from orchestrator.images.packages import find_packages
+from orchestrator.images.recipe import Recipe, checked, write
+from orchestrator.images.wheelhouse import check_torch, fetch
+from orchestrator.model import Axes, Image
+from orchestrator.settings import Site
+from orchestrator.vocabulary import Cause
+
+__all__ = ["BuildFailure", "make_recipe", "prepare_images"]
+
+Say = Callable[[str], None]
+_READY_PYTHON = "python3"  # what a ready image is asked with: it is not ours and has its own layout
+
+
+def prepare_images(
+    wanted: Mapping[str, Axes], site: Site, *, jobs: int, say: Say
+) -> Mapping[str, Image | BuildFailure]:
+    """Each wanted image (image id -> axes), built or why not, at most `jobs` at a time.
+
+    InfrastructureError when no engine answers. What is in the engine already is not built, what was observed is not
+    asked again. On the way out by an exception every tool that still runs is ended.
+    """
+    commands = Commands()
+    docker = Docker(commands, os.environ)
+    docker.answers()
+    making = _Making(site, docker, commands, say)
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        try:
+            tasks = {key: pool.submit(making.image, key, axes) for key, axes in _spread(wanted)}
+            made = {key: task.result() for key, task in tasks.items()}
+        except BaseException:
+            commands.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return {key: made[key] for key in wanted}
+
+
+def make_recipe(axes: Axes, site: Site, commands: Commands, say: Say) -> Recipe:
+    """The recipe of a combination, with its wheels on this host; StageFailed or InputErrors."""
+    full = checked(axes)
+    base = base_for(full, site)
+    locked = lock(full, site, commands)
+    fetch(locked.wheels, site, say)
+    check_torch(locked.torch, full["torch_build"], site)
+    return Recipe(
+        id=image_id(full),
+        platform=platform(full),
+        axes=full,
+        base=base,
+        containerfile=write(full, base),
+        templates=containerfile.fingerprint(f"{platform(full)}.Containerfile.j2"),
+        lock=locked,
+        packages=find_packages(full, site),
+    )
+
+
+def _spread(wanted: Mapping[str, Axes]) -> Sequence[tuple[str, Axes]]:
+    """The images in an order in which those that share a layer do not wait for each other while others could begin."""
+    rank: dict[str, int] = defaultdict(int)
+    ranked = []
+    for key, axes in wanted.items():
+        group = text.digest(
+            {name: axes.get(name, "") for name in ("torch", "torch_build", "torch_from", "base", "python")}
+        )
+        ranked.append((rank[group], key, axes))
+        rank[group] += 1
+    return [(key, axes) for _, key, axes in sorted(ranked, key=lambda entry: entry[0])]
+
+
+class _Making:
+    """What the makers of one call share."""
+
+    def __init__(self, site: Site, docker: Docker, commands: Commands, say: Say) -> None:
+        self._site, self._docker, self._commands, self._say = site, docker, commands, say
+        self._gates: dict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def image(self, key: str, axes: Axes) -> Image | BuildFailure:
+        """One image, or its failure."""
+        try:
+            made = self._ready(key, axes) if "image" in axes else self._built(key, axes)
+        except StageFailed as failure:
+            failed = failure.of(key)
+        except InputError as problem:
+            failed = _failure(key, Stage.RECIPE, problem, Cause.BUILD)
+        except InfrastructureError as problem:
+            failed = _failure(key, Stage.BUILD, problem, Cause.ENGINE)
+        else:
+            return made
+        self._say(f"image {key}: {failed.reason}")
+        return failed
+
+    def _built(self, key: str, axes: Axes) -> Image:
+        recipe = make_recipe(axes, self._site, self._commands, self._say)
+        found = have(recipe, self._docker)
+        if found is None:
+            # Two builds of the same torch layer at once would each make it: the second waits and shares it.
+            with self._gates[text.digest([recipe.base.key, [wheel.identity for wheel in recipe.lock.torch]])]:
+                found = build(recipe, self._site, self._docker, self._commands, self._say)
+        observed = observe_image(found.id, PYTHON, self._site, self._docker)
+        return Image(id=key, name=recipe.name, ref=found.id, axes=recipe.axes, observed=observed)
+
+    def _ready(self, key: str, axes: Axes) -> Image:
+        ref = axes["image"]
+        found = self._docker.inspect(ref)
+        if found is None:
+            self._say(f"image {key}: pulling {ref}")
+            self._docker.pull(ref)
+            found = self._docker.inspect(ref)
+        if found is None:
+            raise StageFailed(Stage.BASE, f"the engine does not have `{ref}` that it pulled")
+        observed = observe_image(found.id, _READY_PYTHON, self._site, self._docker)
+        return Image(id=key, name=ref, ref=found.id, axes=image_axes(axes), observed=observed)
+
+
+def _failure(key: str, stage: Stage, problem: Exception, cause: Cause) -> BuildFailure:
+    return BuildFailure(id=key, stage=stage, reason=text.one_line(f"{stage}: {problem}", 600), log_tail="", cause=cause)

@@ -1,0 +1,150 @@
+"""Requirements -> pinned wheels, by uv, from the site's indexes. Answers are kept on disk by what was asked."""
+
+import os
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from orchestrator import text
+from orchestrator.images.command import Commands
+from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.settings import Site
+
+_DEADLINE_S = 600.0
+_MANYLINUX = ((2, 28), (2, 31), (2, 32), (2, 33), (2, 34), (2, 35), (2, 36), (2, 37), (2, 38), (2, 39), (2, 40))
+
+
+class Wheel(Struct, frozen=True, kw_only=True):
+    """One wheel of a lock. `url` says where it was seen last; it is no part of what the wheel is."""
+
+    name: str
+    version: str
+    file: str
+    sha256: str
+    url: str
+
+    @property
+    def identity(self) -> list[str]:
+        """What goes into a recipe's digest."""
+        return [self.name, self.version, self.file, self.sha256]
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What is asked: requirements under constraints, for one Python on one platform."""
+
+    requirements: tuple[str, ...]
+    constraints: tuple[str, ...]
+    python: str
+    platform: str
+    build: str
+
+
+def platform_tag(architecture: str, glibc: str) -> str:
+    """The newest manylinux platform that uv knows and a base with this C library takes."""
+    have = tuple(int(part) for part in glibc.split("."))
+    major, minor = max((known for known in _MANYLINUX if known <= have), default=_MANYLINUX[0])
+    return f"{architecture}-manylinux_{major}_{minor}"
+
+
+def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
+    """The wheels that answer the question, by name; StageFailed (wheels) with uv's own words when nothing does."""
+    kept = site.cache / "locks" / f"{text.digest([msgspec.to_builtins(question), _sources(question, site)], 32)}.json"
+    try:
+        return msgspec.json.decode(kept.read_bytes(), type=tuple[Wheel, ...])
+    except (OSError, msgspec.DecodeError):
+        wheels = _ask_uv(question, site, commands)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(kept, msgspec.json.format(msgspec.json.encode(wheels)))
+    return wheels
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file so that it is there whole or not at all, whoever else writes it."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(file.name).replace(path)
+
+
+def _sources(question: Question, site: Site) -> list[str]:
+    """The index options: the torch build's own index first, then the site's others in the site's order.
+
+    A package comes from the first that has a version that fits, so no later index can outbid an earlier one.
+    """
+    first = site.torch_index(question.build) if question.build else ""
+    return [
+        *(("--index", first) if first else ()),
+        *(word for url in site.extra_indexes for word in ("--index", url)),
+        *("--default-index", site.default_index, "--index-strategy", "unsafe-first-match"),
+        *(word for place in site.find_links for word in ("--find-links", place)),
+    ]
+
+
+def uv() -> str:
+    """The uv that torchmatrix was installed with."""
+    from uv import find_uv_bin
+
+    return str(find_uv_bin())
+
+
+def uv_environment(site: Site, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for uv: the site's certificates and proxies, and no uv setting that we did not give."""
+    kept = {name: value for name, value in environ.items() if not name.startswith("UV_") or name == "UV_CACHE_DIR"}
+    for scheme, url in site.proxies.items():
+        kept[f"{scheme.upper()}_PROXY"] = url
+    if site.ca_bundle:
+        kept["SSL_CERT_FILE"] = site.ca_bundle
+    return kept
+
+
+def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
+    with tempfile.TemporaryDirectory(prefix="torchmatrix-resolve-") as name:
+        folder = Path(name)
+        (folder / "requirements.in").write_text("\n".join(question.requirements) + "\n")
+        (folder / "constraints.txt").write_text("\n".join(question.constraints) + "\n")
+        done = commands.run(
+            [
+                *(uv(), "pip", "compile", "requirements.in", "--constraints", "constraints.txt"),
+                *("--format", "pylock.toml", "--output-file", "pylock.toml", "--no-header", "--generate-hashes"),
+                *("--no-config", "--no-python-downloads", "--only-binary", ":all:", "--python", sys.executable),
+                *("--python-version", question.python, "--python-platform", question.platform),
+                *_sources(question, site),
+            ],
+            deadline_s=_DEADLINE_S,
+            env=uv_environment(site, os.environ),
+            cwd=folder,
+        )
+        if done.code != 0:
+            raise StageFailed(
+                Stage.WHEELS,
+                f"no wheels for {', '.join(question.requirements)} on Python {question.python}, {question.platform}",
+                log=done.log,
+            )
+        return read_pylock((folder / "pylock.toml").read_text())
+
+
+def read_pylock(content: str) -> tuple[Wheel, ...]:
+    """The wheels of a lock file as uv writes it (https://peps.python.org/pep-0751/), by name."""
+    wheels = []
+    for package in tomllib.loads(content).get("packages", ()):
+        sources: Sequence[Mapping[str, object]] = package.get("wheels", ())
+        for source in sources[:1]:
+            url = str(source.get("url") or Path(str(source["path"])).resolve().as_uri())
+            hashes = source.get("hashes")
+            wheels.append(
+                Wheel(
+                    name=package["name"],
+                    version=package.get("version", ""),
+                    file=unquote(urlsplit(url).path.rsplit("/", 1)[-1]),
+                    sha256=str(hashes.get("sha256", "")) if isinstance(hashes, dict) else "",
+                    url=url,
+                )
+            )
+    return tuple(sorted(wheels, key=lambda wheel: wheel.name))

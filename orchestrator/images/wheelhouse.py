@@ -1,0 +1,156 @@
+"""Wheels on this host: fetched once, kept by their SHA-256, never trusted without it."""
+
+import base64
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import ssl
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from orchestrator import text
+from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.images.resolve import Wheel
+from orchestrator.settings import Site
+from orchestrator.vocabulary import Cause
+
+_AT_ONCE = 4
+_TRIES = 3
+_READ_TIMEOUT_S = 60.0
+_CHUNK = 1 << 20
+
+
+def place_of(wheel: Wheel, site: Site) -> Path:
+    """Where a wheel is kept."""
+    if not text.is_file_name(wheel.file):
+        raise StageFailed(Stage.WHEELS, f"`{text.one_line(wheel.file, 80)}` is no name of a wheel")
+    return site.cache / "wheels" / wheel.sha256[:2] / wheel.sha256 / wheel.file
+
+
+def fetch(wheels: Sequence[Wheel], site: Site, say: Callable[[str], None]) -> None:
+    """Has every wheel on this host; StageFailed (wheels) naming the one that could not be had."""
+    missing = [wheel for wheel in wheels if not place_of(wheel, site).is_file()]
+    if not missing:
+        return
+    say(f"wheels: fetching {', '.join(f'{wheel.name} {wheel.version}' for wheel in missing)}")
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for _ in pool.map(lambda wheel: _fetch(wheel, site), missing):
+            pass
+
+
+def _fetch(wheel: Wheel, site: Site) -> None:
+    target = place_of(wheel, site)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    problem: Exception | None = None
+    for attempt in range(_TRIES):
+        time.sleep(attempt)
+        try:
+            _copy(wheel, target, site)
+        except (OSError, urllib.error.URLError) as error:
+            problem = error
+        else:
+            return
+    place = urlsplit(wheel.url).hostname or wheel.url
+    raise StageFailed(
+        Stage.WHEELS,
+        f"{wheel.name} {wheel.version} could not be fetched from {place}",
+        log=f"{wheel.file}: {problem}",
+    )
+
+
+def _copy(wheel: Wheel, target: Path, site: Site) -> None:
+    """Copies to a file of its own, checks the hash, then gives it its name."""
+    seen = hashlib.sha256()
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".fetch-", delete=False) as file:
+        try:
+            with _opened(wheel.url, site) as source:
+                while chunk := source.read(_CHUNK):
+                    seen.update(chunk)
+                    file.write(chunk)
+            file.flush()
+            if seen.hexdigest() != wheel.sha256:
+                raise StageFailed(
+                    Stage.WHEELS,
+                    f"{wheel.file} is not the file that was locked: SHA-256 {seen.hexdigest()}, not {wheel.sha256}",
+                    cause=Cause.LOCK_STALE,
+                )
+            Path(file.name).chmod(0o644)
+            Path(file.name).replace(target)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                Path(file.name).unlink()
+
+
+@contextlib.contextmanager
+def _opened(url: str, site: Site) -> Iterator[BinaryIO]:
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        with Path(unquote(parts.path)).open("rb") as file:
+            yield file
+        return
+    if parts.scheme not in {"http", "https"}:
+        raise StageFailed(Stage.WHEELS, f"`{text.one_line(parts.scheme, 20)}:` is no place to fetch wheels from")
+    context = ssl.create_default_context(cafile=site.ca_bundle or None)
+    opener = urllib.request.build_opener(
+        urllib.request.HTTPSHandler(context=context),
+        *([urllib.request.ProxyHandler(dict(site.proxies))] if site.proxies else []),
+    )
+    with opener.open(urllib.request.Request(url, headers=_login(url, site)), timeout=_READ_TIMEOUT_S) as answer:  # noqa: S310
+        yield answer
+
+
+def _login(url: str, site: Site) -> dict[str, str]:
+    """The login that an index's own address carries, for files on the same host."""
+    for index in (*site.indexes.values(), *site.extra_indexes, *site.find_links):
+        parts = urlsplit(index)
+        if parts.username and parts.hostname == urlsplit(url).hostname:
+            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
+    return {}
+
+
+def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:
+    """That the torch wheel is of the asked build, by the version that it will report; StageFailed otherwise."""
+    for wheel in wheels:
+        if wheel.name == "torch" and (found := torch_build(place_of(wheel, site))) not in {build, ""}:
+            raise StageFailed(
+                Stage.WHEELS,
+                f"{wheel.file} is built for {found}, but {build} was asked for",
+                cause=Cause.VERSION_MISMATCH,
+                hint=f"set the index that has torch for {build}: indexes: {{{build}: URL}}",
+            )
+
+
+def torch_build(file: Path) -> str:
+    """The build that a torch wheel reports at run time (`cpu`, `cu130`, …); empty when it does not say."""
+    with zipfile.ZipFile(file) as archive:
+        version = archive.read("torch/version.py").decode() if "torch/version.py" in archive.namelist() else ""
+    said = re.search(r"^__version__ = '[^+']*\+([a-z0-9.]+)", version, re.MULTILINE)
+    return said[1] if said else ""
+
+
+def lay_out(wheels: Sequence[Wheel], folder: Path, site: Site) -> None:
+    """Puts wheels into a folder as hard links, beside a `lock.txt` that pip and uv read."""
+    folder.mkdir(parents=True)
+    for wheel in wheels:
+        link(place_of(wheel, site), folder / wheel.file)
+    lines = [f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels]
+    (folder / "lock.txt").write_text("".join(lines))
+
+
+def link(source: Path, target: Path) -> None:
+    """A hard link, or a copy where the file system has none."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
