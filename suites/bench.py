@@ -1,0 +1,225 @@
+"""The bench: takes a piece of work through a backend, checks it, counts what the backend took, and then times it."""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import pytest
+import torch
+
+from suites import backends, expected, numerics, timing
+from suites.bundle import Bundle
+from suites.cell import Cell
+from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
+
+_DTYPE = {"fp32": torch.float32, "bf16": torch.bfloat16}
+Compute = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One computation of a load.
+
+    `compute` takes the inputs; `drive` turns it into what one step calls (a training step, say) and is given the
+    module whose parameters it moves. `reference` is the formula in torch's plain words where `compute` is not. `flops` and `bytes` are what one step does by the formulas of `formulas`.
+    """
+
+    load: str
+    compute: Compute
+    inputs: Tuple[torch.Tensor, ...]
+    shapes: str
+    precision: str
+    model: str
+    version: str
+    flops: int = 0
+    bytes: int = 0
+    drive: Optional[Callable[[Compute, Any], Compute]] = None
+    reference: Optional[Compute] = None
+
+    def step(self, forward: Compute, module: Any) -> Compute:
+        """What one step calls."""
+        return self.drive(forward, module) if self.drive else forward
+
+
+class Bench:
+    """All that a case is given."""
+
+    def __init__(self, *, cell: Cell, device: ModuleType, bundle: Bundle, size: int, steps: int, ranks: int) -> None:
+        self.cell = cell
+        self.device = device
+        self.bundle = bundle
+        self.size = size
+        self.steps = steps
+        self.ranks = ranks
+        self.uses: List[Dict[str, Any]] = []
+        self.figures: Dict[str, List[str]] = {}
+        self.case = ""
+        self._no_toolchain = ""
+
+    @property
+    def backend(self) -> str:
+        """The compile backend of the cell."""
+        return self.cell.backend
+
+    def random(self, *shape: int, precision: str = "fp32", salt: int = 0) -> torch.Tensor:
+        """Normal random numbers, the same on every device: they are drawn on the processor."""
+        generator = torch.Generator().manual_seed(self.cell.seed * 1000 + salt)
+        return torch.randn(*shape, generator=generator).to(_DTYPE[precision]).to(self.device.place())
+
+    def module(self, make: Callable[[], torch.nn.Module], precision: str = "fp32") -> torch.nn.Module:
+        """A module with seeded parameters, on the device."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.cell.seed)
+            made = make()
+        return made.to(_DTYPE[precision]).to(self.device.place())
+
+    def run(self, work: Work) -> None:
+        """Check the work against fp64, hold the backend to what it should take, and time it. Raises or skips."""
+        backends.ready(self.backend)
+        if self._no_toolchain:
+            pytest.skip(self._no_toolchain)
+        exact = self._reference(work)
+        if self.backend == "eager":
+            plain = [one.to(_DTYPE[work.precision]) for one in exact]
+        else:
+            plain = self._fresh(work, lambda compute: compute)[1]
+        self.device.reset_peak()
+        call, result, seconds, use = self._compiled(work)
+        error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
+        self._hold(work, use)
+        self._write(work, error, seconds, use)
+        self._time(work, call)
+
+    def finish(self) -> None:
+        """Write what holds for the whole process: on a processor, how much memory it had at most."""
+        if self.device.place() == "cpu":
+            whole = Work("process", _run, (), "all", "mixed", "none", "1")
+            self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
+
+    def matmul_precision(self, work: Work) -> str:
+        """How exact products of fp32 are here: cudnn's convolutions may use TensorFloat-32 whatever matmul does."""
+        set_to = torch.get_float32_matmul_precision()
+        if work.model == "convnet" and self.device.place() == "cuda" and set_to == "highest":
+            return "high"
+        return set_to
+
+    def row(self, work: Work, metric: str, value: float, unit: str, **more: Any) -> None:
+        """Write a metric row of a work. AssertionError when the value is no finite number."""
+        row = {
+            "cell": self.cell.id,
+            "metric": metric,
+            "value": value,
+            "unit": unit,
+            "direction": more.get("direction", "lower"),
+            "load": work.load,
+            "model": work.model,
+            "model_version": work.version,
+            "shapes": work.shapes,
+            "precision": work.precision,
+            "device": self.device.place(),
+            "warmup": more.get("warmup", 0),
+            "samples": more.get("samples", 1),
+            "statistic": more.get("statistic", "exact"),
+            "timer": more.get("timer", "none"),
+            "seed": self.cell.seed,
+        }
+        try:
+            self.bundle.metric(row)
+        except ValueError as problem:
+            raise AssertionError(f"numerics: {problem}") from None
+        if metric in ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio"):
+            self.figures.setdefault(self.case, []).append(f"{metric} {value:.3g} {unit}")
+
+    def _reference(self, work: Work) -> List[torch.Tensor]:
+        place = self.device.exact()
+        compute = work.reference or work.compute
+        if isinstance(compute, torch.nn.Module):
+            compute = copy.deepcopy(compute).to(place).double()
+        return _run(work.step(compute, compute), [one.to(place).double() for one in work.inputs])
+
+    def _fresh(self, work: Work, wrap: Callable[[Compute], Compute]) -> Tuple[Compute, List[torch.Tensor]]:
+        """The step on a copy of the work's module, and the result of its first call."""
+        compute = copy.deepcopy(work.compute) if isinstance(work.compute, torch.nn.Module) else work.compute
+        step = work.step(wrap(compute), compute)
+        return step, _run(step, list(work.inputs))
+
+    def _compiled(self, work: Work) -> Tuple[Compute, List[torch.Tensor], float, backends.Use]:
+        before = backends.start(self.backend)
+        begin = time.perf_counter()
+        try:
+            call, result = self._fresh(work, lambda compute: backends.through(self.backend, compute))
+            self.device.synchronise()
+        except Exception as error:
+            if self.backend == "eager" or begins_with_word(str(error)):
+                raise
+            missing = backends.toolchain_missing(error) if self.backend == "inductor" else None
+            if missing:
+                self._no_toolchain = f"{COMPILER_MISSING}: inductor cannot build its kernels here: {missing}"
+                pytest.skip(self._no_toolchain)
+            raise AssertionError(backends.refusal(self.backend, error)) from error
+        return call, result, time.perf_counter() - begin, backends.used(self.backend, before)
+
+    def _hold(self, work: Work, use: backends.Use) -> None:
+        if self.backend == "eager":
+            return
+        least = expected.least(self.backend, work.load)
+        unit = backends.UNIT.get(self.backend, "graphs")
+        number, reasons = backends.counts(use)
+        self.uses.append(
+            {
+                "load": work.load,
+                "backend": self.backend,
+                "graphs": use.graphs,
+                "graph_breaks": number,
+                "break_reasons": reasons,
+                "taken": use.taken,
+                "expected": least,
+                "unit": unit,
+            }
+        )
+        if least > 0 and use.taken <= 0:
+            raise AssertionError(
+                f"{FELL_BACK}: {self.backend} took 0 {unit} of {work.load}, at least {least} expected"
+                f" ({use.graphs} graphs were handed to it)"
+            )
+
+    def _write(self, work: Work, error: numerics.Error, seconds: float, use: backends.Use) -> None:
+        self.row(work, "error", error.result, "relative rmse")
+        self.row(work, "error_ratio", error.ratio, "ratio")
+        if self.backend != "eager":
+            self.row(work, "compile_cold", seconds, "s", timer="perf_counter")
+            self.row(work, "graphs", use.graphs, "count", direction="equal")
+            self.row(work, "graph_breaks", sum(use.breaks.values()), "count")
+            self.row(work, "taken", use.taken, backends.UNIT.get(self.backend, "graphs"), direction="equal")
+
+    def _time(self, work: Work, call: Compute) -> None:
+        warmup = max(1, self.steps // 5)
+        arguments = list(work.inputs)
+
+        def once() -> None:
+            with torch.no_grad():  # a training step turns gradients on for itself
+                call(*arguments)
+
+        self.device.samples(once, warmup)
+        samples = self.device.samples(once, self.steps)
+        statistic = self.device.STATISTIC
+        seconds = timing.one_figure(samples, statistic)
+        more = {"warmup": warmup, "samples": len(samples), "statistic": statistic, "timer": self.device.TIMER}
+        self.row(work, "latency", seconds * 1e3, "ms", **more)
+        if work.flops:
+            self.row(work, "tflops", work.flops / seconds / 1e12, "TFLOP/s", direction="higher", **more)
+        if work.bytes:
+            self.row(work, "gbps", work.bytes / seconds / 1e9, "GB/s", direction="higher", **more)
+        if self.device.place() != "cpu":  # the processor's peak is that of the whole process
+            self.row(work, "memory_peak", self.device.peak(), "bytes")
+
+
+def _run(step: Compute, inputs: Sequence[torch.Tensor]) -> List[torch.Tensor]:
+    """The tensors that a call returns, detached; gradients are on only where the step asks for them."""
+    with torch.no_grad():
+        result = step(*inputs)
+    return [one.detach().clone() for one in (result if isinstance(result, (tuple, list)) else (result,))]

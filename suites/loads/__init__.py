@@ -1,0 +1,1 @@
+"""The loads: each is checked before it is timed."""

@@ -1,0 +1,72 @@
+"""The environment: is what was asked for there, and does the device compute at all?"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from suites import backends
+from suites.bench import Bench
+from suites.bundle import ENVIRONMENT
+from suites.exits import MISMATCH
+
+_VERSIONED = (
+    "torch",
+    "python",
+    "triton",
+    "torchvision",
+    "torchaudio",
+    "torchao",
+    "numpy",
+    "openvino",
+    "torch_tensorrt",
+)
+_VERSIONED += ("ipex", "onnxruntime", "onnxscript")
+
+
+@pytest.mark.parametrize("axis", ("torch", "torch_build", "python"))
+def test_requested_is_observed(bench: Bench, axis: str) -> None:
+    """The version that was asked for is the one that is here."""
+    wanted = bench.cell.axes.get(axis)
+    if wanted is None:
+        pytest.skip(f"not applicable: the cell does not say its {axis}")
+    observed = _observed(bench).get(axis, "none")
+    assert agrees(wanted, observed), f"{MISMATCH}: {axis} {wanted} was requested, {observed} is here"
+
+
+def test_companions(bench: Bench) -> None:
+    """Each companion that was asked for is here, in its version."""
+    observed = _observed(bench)
+    wanted = {axis: bench.cell.axes[axis] for axis in _VERSIONED if axis in bench.cell.axes}
+    wrong = [
+        f"{axis} {version} was requested, {observed.get(axis, 'none')} is here"
+        for axis, version in wanted.items()
+        if not agrees(version, observed.get(axis, "none"))
+    ]
+    assert not wrong, f"{MISMATCH}: {'; '.join(wrong)}"
+
+
+def test_device_health(bench: Bench) -> None:
+    """A tiny exact computation on each device."""
+    bench.device.health()
+
+
+def test_backend_known(bench: Bench) -> None:
+    """The compile backend is registered with torch."""
+    backends.ready(bench.backend)
+
+
+def agrees(wanted: str, observed: str) -> bool:
+    """Whether the wanted release is a prefix of the observed one, component by component: 2.6 is 2.6.0+debian."""
+    if wanted.lower() == observed.lower():
+        return True
+    if "+" in wanted:
+        return False
+    asked, there = (re.findall(r"\d+", re.match(r"[\d.]*", text).group()) for text in (wanted, observed))  # type: ignore[union-attr]
+    return bool(asked) and ".".join(asked) == wanted and there[: len(asked)] == asked
+
+
+def _observed(bench: Bench) -> dict:
+    return json.loads((bench.bundle.folder / ENVIRONMENT).read_text(encoding="utf-8"))["axes"]

@@ -1,0 +1,65 @@
+"""The small real models: a convolution net and a transformer block, and a training step for either."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Tuple
+
+import torch
+from torch import nn
+
+VERSION = "1"  # raise when anything here changes: figures of two versions are not comparable
+
+
+def convnet() -> nn.Module:
+    """Two convolutions, norm, pooling and a linear layer; takes n x 3 x 16 x 16 and larger."""
+    return nn.Sequential(
+        nn.Conv2d(3, 16, 3, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(32, 10),
+    )
+
+
+class TransformerBlock(nn.Module):
+    """Pre-norm attention and a feed-forward net around residual paths, written out so that every torch runs it."""
+
+    def __init__(self, width: int = 64, heads: int = 4) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm_in = nn.LayerNorm(width)
+        self.mix = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.norm_mid = nn.LayerNorm(width)
+        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Batch x length x width in and out."""
+        batch, length, width = tokens.shape
+        mixed = self.mix(self.norm_in(tokens)).view(batch, length, 3, self.heads, width // self.heads)
+        query, key, value = mixed.permute(2, 0, 3, 1, 4).unbind(0)
+        scores = query @ key.transpose(-2, -1) * (width // self.heads) ** -0.5
+        seen = torch.softmax(scores, dim=-1) @ value
+        tokens = tokens + self.out(seen.transpose(1, 2).reshape(batch, length, width))
+        return tokens + self.feed(self.norm_mid(tokens))
+
+
+def training_step(forward: Callable[..., Any], module: nn.Module) -> Callable[..., Tuple[torch.Tensor, ...]]:
+    """A step of gradient descent; it returns the loss and the gradient of each parameter."""
+
+    def step(inputs: torch.Tensor) -> Tuple[torch.Tensor, ...]:
+        module.zero_grad(set_to_none=True)
+        with torch.enable_grad():
+            loss = forward(inputs).square().mean()
+            loss.backward()
+        gradients = tuple(parameter.grad for parameter in module.parameters())
+        with torch.no_grad():
+            for parameter, gradient in zip(module.parameters(), gradients):
+                parameter.sub_(gradient, alpha=1e-3)
+        return (loss, *gradients)
+
+    return step

@@ -1,0 +1,92 @@
+"""Numerics: is a result as near to the fp64 reference as its precision allows?
+
+The rule is that of torch's own compiler tests: rmse(fp64, result) <= m * rmse(fp64, plain) + tolerance / 10, with
+`plain` the same computation at the same precision without the compiler. Without a compiler, `plain` is the reference
+rounded to the precision: what no computation at that precision can beat. The ratio is kept as a metric, since a
+pass would hide an error that doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Sequence
+
+from suites.exits import NUMERICS
+
+if TYPE_CHECKING:
+    import torch
+
+_MULTIPLIER = {"fp32": 2.0, "bf16": 3.0}
+_TOLERANCE = {
+    # How precise a product of fp32 may be: all of it, TensorFloat-32 (10 bits) or bfloat16 (7 bits).
+    ("fp32", "highest"): 1e-4,
+    ("fp32", "high"): 1e-2,
+    ("fp32", "medium"): 1e-1,
+    ("bf16", "highest"): 5e-2,
+    ("bf16", "high"): 5e-2,
+    ("bf16", "medium"): 5e-2,
+}
+_FEW = 1000  # elements under which chance rules the rmse, and the multiplier is the larger one
+
+
+@dataclass(frozen=True)
+class Error:
+    """Errors against fp64, in units of the reference's own size: of the result, of the plain one, what is allowed."""
+
+    result: float
+    plain: float
+    allowed: float
+
+    @property
+    def ratio(self) -> float:
+        """The result's error over that of the plain computation; 1 where neither errs."""
+        if self.plain == 0:
+            return 1.0 if self.result == 0 else self.result / 1e-12
+        return self.result / self.plain
+
+
+def compare(
+    result: Sequence[torch.Tensor],
+    plain: Sequence[torch.Tensor],
+    exact: Sequence[torch.Tensor],
+    *,
+    precision: str,
+    matmul: str,
+) -> Error:
+    """The worst error over the tensors of a result. AssertionError when one is too large, not finite or misshapen."""
+    if len(result) != len(exact):
+        raise AssertionError(f"{NUMERICS}: {len(result)} tensors came back where {len(exact)} were expected")
+    sizes = [_rms(one) for one in exact]
+    floor = max(sizes, default=0.0) * 1e-2  # a gradient that is zero by symmetry has no size of its own
+    errors = [
+        _error(got, near, true, max(size, floor) or 1.0, precision, matmul)
+        for got, near, true, size in zip(result, plain, exact, sizes)
+    ]
+    worst = max(errors, key=lambda error: error.result / error.allowed)
+    if worst.result > worst.allowed:
+        raise AssertionError(
+            f"{NUMERICS}: error against fp64 is {worst.result:.2e} of the result's size, {worst.allowed:.2e} is allowed"
+            f" ({precision}, {worst.ratio:.1f} times the plain computation's {worst.plain:.2e})"
+        )
+    return worst
+
+
+def _error(
+    got: torch.Tensor, near: torch.Tensor, true: torch.Tensor, size: float, precision: str, matmul: str
+) -> Error:
+    if got.shape != true.shape:
+        raise AssertionError(f"{NUMERICS}: the result has shape {tuple(got.shape)}, {tuple(true.shape)} was expected")
+    if not bool(got.isfinite().all()):
+        raise AssertionError(f"{NUMERICS}: {int((~got.isfinite()).sum())} of {got.numel()} values are not finite")
+    multiplier = 3.0 if got.numel() < _FEW else _MULTIPLIER[precision]
+    plain = _rms(near.to(true) - true) / size
+    return Error(
+        result=_rms(got.to(true) - true) / size,
+        plain=plain,
+        allowed=multiplier * plain + _TOLERANCE[precision, matmul] / 10,
+    )
+
+
+def _rms(values: torch.Tensor) -> float:
+    return math.sqrt(float(values.double().square().mean())) if values.numel() else 0.0

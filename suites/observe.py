@@ -1,0 +1,180 @@
+"""What is there: full version texts by axis, and facts beside them. Nothing here is copied from what was asked for."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Dict, Mapping, Optional
+
+COMPANIONS = {
+    "triton": ("triton", "pytorch-triton", "pytorch-triton-rocm", "pytorch-triton-xpu", "triton-rocm", "triton-xpu"),
+    "torchvision": ("torchvision",),
+    "torchaudio": ("torchaudio",),
+    "torchao": ("torchao",),
+    "numpy": ("numpy",),
+    "openvino": ("openvino",),
+    "torch_tensorrt": ("torch-tensorrt",),
+    "ipex": ("intel-extension-for-pytorch",),
+    "onnxruntime": ("onnxruntime", "onnxruntime-gpu"),
+    "onnxscript": ("onnxscript",),
+}
+"""Axis -> the distributions that can stand for it."""
+
+_PREFIXES = (
+    "TORCH",
+    "PYTORCH_",
+    "NCCL_",
+    "RCCL_",
+    "GLOO_",
+    "CUDA_",
+    "CUBLAS_",
+    "CUDNN_",
+    "HIP_",
+    "HSA_",
+    "ROCR_",
+    "MIOPEN_",
+)
+_PREFIXES += ("ONEDNN_", "DNNL_", "MKL_", "KMP_", "ZE_", "SYCL_", "ONEAPI_", "OPENVINO_", "TRITON_", "NVIDIA_", "OMP_")
+_EXACT = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHASHSEED", "USE_LIBUV", "CC", "CXX", "MALLOC_ARENA_MAX")
+_SECRET = re.compile(r"TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
+
+
+def environment(torch: Optional[ModuleType], device: Optional[ModuleType], run: Mapping[str, str]) -> Dict[str, Any]:
+    """The content of environment.json. `run` are the run axes as they were set; torch is None where it cannot load."""
+    axes = {**machine(), **companions(), **run}
+    facts = {**processor(), **variables()}
+    if torch is not None:
+        axes.update(torch_axes(torch))
+        facts.update(switches(torch))
+    if device is not None:
+        more_axes, more_facts = device.observe()
+        axes.update(more_axes)
+        facts.update(more_facts)
+        facts["device_memory"] = str(device.memory())
+    return {
+        "schema_version": 1,
+        "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "axes": {name: value for name, value in axes.items() if value},
+        "facts": {name: value for name, value in facts.items() if value},
+    }
+
+
+def machine() -> Dict[str, str]:
+    """Python and the system around it."""
+    return {
+        "python": platform.python_version(),
+        "base": base(_read("/etc/os-release")),
+        "host_arch": platform.machine(),
+        "glibc": _glibc(),
+    }
+
+
+def base(os_release: str) -> str:
+    """`debian12` from the text of /etc/os-release; the codename where a release has no number yet."""
+    fields = dict(re.findall(r'^([A-Z_]+)="?([^"\n]*)"?$', os_release, re.MULTILINE))
+    release = fields.get("VERSION_ID") or fields.get("VERSION_CODENAME", "")
+    return fields.get("ID", "") + release
+
+
+def torch_axes(torch: ModuleType) -> Dict[str, str]:
+    """Version, build and origin of torch."""
+    return {
+        "torch": str(torch.__version__),
+        "torch_build": torch_build(str(torch.__version__), torch.version),
+        "torch_from": "distribution" if "/dist-packages/" in str(torch.__file__) else "wheel",
+    }
+
+
+def torch_build(version: str, built: Any) -> str:
+    """cpu, cuXYZ, rocmX.Y or xpu, from what torch says that it was built with."""
+    if getattr(built, "hip", None):
+        return "rocm" + ".".join(str(built.hip).split(".")[:2])
+    if getattr(built, "cuda", None):
+        return "cu" + "".join(str(built.cuda).split(".")[:2])
+    return "xpu" if getattr(built, "xpu", None) or version.endswith("+xpu") else "cpu"
+
+
+def companions() -> Dict[str, str]:
+    """The installed companions: axis -> version."""
+    from importlib import metadata
+
+    found = {}
+    for axis, distributions in COMPANIONS.items():
+        for distribution in distributions:
+            try:
+                found[axis] = metadata.version(distribution)
+            except metadata.PackageNotFoundError:
+                continue
+            break
+    return {axis: version for axis, version in found.items() if version}
+
+
+def processor() -> Dict[str, str]:
+    """The processor, its memory and its kernel."""
+    info = _read("/proc/cpuinfo")
+    model = re.search(r"^(?:model name|Processor|cpu)\s*:\s*(.+)$", info, re.MULTILINE)
+    memory = re.search(r"^MemTotal:\s*(\d+) kB", _read("/proc/meminfo"), re.MULTILINE)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "cpu_model": model.group(1) if model else platform.processor(),
+        "cpu_count": str(os.cpu_count()),
+        "cpu_usable": str(usable),
+        "memory": str(int(memory.group(1)) * 1024) if memory else "",
+        "kernel": platform.release(),
+    }
+
+
+def switches(torch: ModuleType) -> Dict[str, str]:
+    """What decides how fast and how exact torch computes, whoever set it."""
+    texts = {
+        "torch_threads": torch.get_num_threads(),
+        "torch_matmul_precision": torch.get_float32_matmul_precision(),
+        "cuda_matmul_allow_tf32": _quiet(lambda: torch.backends.cuda.matmul.allow_tf32),
+        "cudnn_allow_tf32": _quiet(lambda: torch.backends.cudnn.allow_tf32),
+        "cuda_matmul_fp32_precision": _quiet(lambda: torch.backends.cuda.matmul.fp32_precision),
+        "cudnn_conv_fp32_precision": _quiet(lambda: torch.backends.cudnn.conv.fp32_precision),
+        "mkldnn_matmul_fp32_precision": _quiet(lambda: torch.backends.mkldnn.matmul.fp32_precision),
+        "mkldnn": _quiet(torch.backends.mkldnn.is_available),
+        "cpu_capability": _quiet(lambda: torch.backends.cpu.get_cpu_capability()),
+        "git_version": getattr(torch.version, "git_version", ""),
+    }
+    return {name: str(value) for name, value in texts.items() if value not in (None, "")}
+
+
+def variables() -> Dict[str, str]:
+    """The environment variables that matter, by an allow-list: the rest is nobody's business, secrets least of all."""
+    return {
+        f"env.{name}": value
+        for name, value in sorted(os.environ.items())
+        if (name.startswith(_PREFIXES) or name in _EXACT) and not _SECRET.search(name)
+    }
+
+
+def _quiet(ask: Any) -> Any:
+    """What this torch says, or None where it has no such switch."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ask()
+        except Exception:  # noqa: BLE001 - a fact that cannot be had is left out, whatever this torch raises
+            return None
+
+
+def _glibc() -> str:
+    try:
+        return (os.confstr("CS_GNU_LIBC_VERSION") or "").replace("glibc ", "")
+    except (AttributeError, ValueError, OSError):
+        return ""
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,77 @@
+"""The command line: what the caller asks for."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, Optional, Sequence, Tuple
+
+DEVICES = ("auto", "cpu", "cuda", "xpu", "mps")
+PROFILES = ("smoke", "standard", "deep")
+DEFAULTS: Dict[str, Tuple[int, int]] = {"smoke": (256, 8), "standard": (2048, 50), "deep": (4096, 100)}
+"""Size and timed steps of each profile."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options as they were given; None where the cell or the profile decides."""
+
+    device: Optional[str]
+    size: Optional[int]
+    steps: Optional[int]
+    backend: Optional[str]
+    profile: Optional[str]
+    cell: Optional[Path]
+    out: Optional[Path]
+    seed: Optional[int]
+
+
+def parse(argv: Sequence[str]) -> Request:
+    """The request; SystemExit(2) with a line on stderr when the options make no sense."""
+    parser = argparse.ArgumentParser(
+        prog="python -m suites", description="Run the PyTorch smoke suite on this machine."
+    )
+    parser.add_argument("--device", choices=DEVICES, help="where to run (default: the best device that is there)")
+    parser.add_argument("--size", type=_count(16), metavar="N", help="edge length of the problems")
+    parser.add_argument("--steps", type=_count(1), metavar="N", help="timed repetitions of each load")
+    parser.add_argument("--compile", action="store_true", help="run the loads through torch.compile")
+    parser.add_argument(
+        "--backend", type=_name, metavar="NAME", help="eager, inductor, openvino, ... (implies --compile)"
+    )
+    parser.add_argument("--profile", choices=PROFILES, help="how much to run (default: smoke)")
+    parser.add_argument("--cell", type=Path, metavar="FILE", help="cell.json: the combination this run stands for")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the bundle goes, made if missing")
+    parser.add_argument("--seed", type=_count(0), metavar="N", help="seed of all random inputs")
+    given = parser.parse_args(argv)
+    if given.compile and given.backend == "eager":
+        parser.error("--compile and --backend eager contradict each other")
+    return Request(
+        device=given.device,
+        size=given.size,
+        steps=given.steps,
+        backend=given.backend or ("inductor" if given.compile else None),
+        profile=given.profile,
+        cell=given.cell,
+        out=given.out,
+        seed=given.seed,
+    )
+
+
+def _count(least: int):  # noqa: ANN202 - argparse's own kind of callable
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"`{text}` is not a whole number") from None
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{value} is below {least}")
+        return value
+
+    return number
+
+
+def _name(text: str) -> str:
+    if not text.replace("_", "").replace("-", "").isalnum():
+        raise argparse.ArgumentTypeError(f"`{text}` is not the name of a backend")
+    return text
