@@ -6,6 +6,8 @@ from orchestrator import axes
 from orchestrator.model import Axes, Host, Placement, RunnerClass
 
 HERE = "here"
+TIMES = "\N{MULTIPLICATION SIGN}"
+_BESIDE_THE_GPU = ("driver", "partition", "firmware", "container_toolkit")
 _DRIVERS: Mapping[str, str] = {"cuda": "NVIDIA driver", "rocm": "AMD driver", "xpu": "Intel GPU driver"}
 
 
@@ -109,23 +111,35 @@ def _lacking_gpu(cell: Axes, host: Host) -> str:
         name, value = next(iter(unlike.items()))
         return f"this machine has {_shown(name, value)}"
     have = int(host.axes.get("gpus", "1"))
-    return f"this machine has {have} × {host.axes['gpu']}" if gpus_of(cell) > have else ""
+    return f"this machine has {have} {TIMES} {host.axes['gpu']}" if gpus_of(cell) > have else ""
 
 
 def _lacking_software(cell: Axes, host: Host) -> str:
-    """What the engines without containers cannot bring along."""
-    if host.engine == "docker":
-        return ""
-    if host.engine == "here":
-        stated = {name: cell[name] for name in ("torch", "torch_build", "python") if name in cell}
-        for name, (_, observed) in axes.differences(stated, host.axes).items():
-            return f"the interpreter here has {_shown(name, observed)}"
-        return ""
+    """What an engine without containers cannot bring along."""
+    match host.engine:
+        case "here":
+            return _lacking_here(cell, host.axes)
+        case "process":
+            return _lacking_process(cell, host)
+        case _:
+            return ""
+
+
+def _lacking_here(cell: Axes, interpreter: Axes) -> str:
+    """The interpreter that is there is what it is; what it does not tell about itself is seen when it runs."""
+    wanted = {name: cell[name] for name in ("torch", "torch_build", "python") if name in cell}
+    found = axes.differences(wanted, interpreter)
+    return "".join(f"the interpreter here has {_shown(name, have)}" for name, (_, have) in list(found.items())[:1])
+
+
+def _lacking_process(cell: Axes, host: Host) -> str:
+    """A venv brings wheels, and nothing of the system below them."""
     if "image" in cell:
         return "the process engine runs no images"
     if cell.get("torch_from") == "distribution":
         return "the process engine takes torch from wheels only"
-    if not axes.matches("base", cell.get("base", ""), own := host.axes.get("base", "")):
+    own = host.axes.get("base", "")
+    if not axes.matches("base", cell.get("base", ""), own):
         return f"the process engine runs on this machine's own system, {own or 'which does not say what it is'}"
     if not any(axes.matches("python", cell["python"], python) for python in host.pythons):
         return f"this machine has Python {', '.join(host.pythons) or 'in no version that was found'}"
@@ -136,9 +150,8 @@ def _needs(cell: Axes) -> str:
     """What a cell needs of a machine, in words."""
     parts = []
     if takes_gpu(cell):
-        parts += [_shown(name, cell[name]) for name in ("driver", "partition", "firmware", "container_toolkit")
-                  if cell.get(name, _default(name)) != _default(name)]  # fmt: skip
-        parts.append(f"{gpus_of(cell)} × {cell.get('gpu', 'GPU')}")
+        asked = [name for name in _BESIDE_THE_GPU if cell.get(name, _default(name)) != _default(name)]
+        parts = [*(_shown(name, cell[name]) for name in asked), f"{gpus_of(cell)} {TIMES} {cell.get('gpu', 'GPU')}"]
     if cell.get("host_arch", "x86_64") != "x86_64":
         parts.append(cell["host_arch"])
     if not parts:
