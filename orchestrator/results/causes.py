@@ -11,11 +11,6 @@ from collections.abc import Mapping
 from orchestrator.vocabulary import Cause
 
 _PATTERNS: tuple[tuple[Cause, str], ...] = (
-    # Our own words, put first into a message by judge and by the suite.
-    (Cause.KNOWN_ISSUE_GONE, r"^known issue gone:"),
-    (Cause.KNOWN_ISSUE_EXPIRED, r"^known issue expired:"),
-    (Cause.BACKEND_FELL_BACK, r"backend fell back:"),
-    (Cause.NUMERICS, r"^(?:AssertionError: )?numerics:"),
     # cudaErrorNoKernelImageForDevice (209), hipErrorNoBinaryForGpu: the wheel holds no code for this architecture.
     (Cause.NO_KERNEL_IMAGE, r"no kernel image is available|hipErrorNoBinaryForGpu|invalid device function"),
     # cudaErrorInsufficientDriver (35), CUDA 803 and 804: user-mode and kernel driver disagree. torch/cuda/__init__.py
@@ -96,6 +91,8 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
     (Cause.NUMERICS, r"Tensor-likes are not close|Mismatched elements:"),
     (Cause.ASSERTION, r"AssertionError|^assert |\nE +assert "),
 )
+# Judge, the suite and the image room begin a message with the cause where they know it: `numerics: …`.
+_STATED: Mapping[str, Cause] = {cause.value: cause for cause in Cause if cause is not Cause.NONE}
 _TABLE = tuple((cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _PATTERNS)
 
 _SIGNALS: Mapping[int, Cause] = {
@@ -108,16 +105,18 @@ _SIGNALS: Mapping[int, Cause] = {
     signal.SIGHUP: Cause.KILLED,
 }
 
-# What a build prints, and which step of it failed: nothing of the combination under test.
-_BUILD = (
-    (Cause.LOCK_STALE, re.compile(r"lock stale", re.IGNORECASE)),
-    (Cause.OUT_OF_DISK, re.compile(r"No space left on device|bytes are free|free disk", re.IGNORECASE)),
-)
+
+def stated(words: str) -> Cause | None:
+    """The cause that a text begins with, as `cause: …`."""
+    return _STATED.get(words.partition(":")[0]) if ":" in words else None
 
 
 def cause_of(*texts: str) -> Cause:
     """The cause that the first telling text names: texts in the order of their weight, rows in that of the table."""
     for words in texts:
+        said = stated(words)
+        if said is not None:
+            return said
         for cause, pattern in _TABLE:
             if pattern.search(words):
                 return cause
@@ -131,11 +130,6 @@ def cause_of_signal(number: int, log: str) -> Cause:
         if said not in {Cause.UNCLEAR, Cause.ASSERTION}:
             return said
     return _SIGNALS.get(number, Cause.UNCLEAR)
-
-
-def cause_of_build(problem: str, log: str) -> Cause:
-    """The cause of a failed preparation."""
-    return next((cause for cause, pattern in _BUILD if pattern.search(problem) or pattern.search(log)), Cause.BUILD)
 
 
 def signal_name(number: int) -> str:

@@ -14,6 +14,7 @@ from orchestrator.vocabulary import Outcome
 
 FELL_BACK = "backend fell back:"
 _FAILING = frozenset({Outcome.FAILED, Outcome.ERROR})
+_LOG = 64 << 10  # characters in which last words and causes are looked for
 _SIGNAL_BASE = 128  # a shell, and an engine, report death by signal N as exit 128 + N
 
 
@@ -60,6 +61,17 @@ class Evidence(Struct, frozen=True, kw_only=True):
         if code is not None and code < 0:
             return -code
         return code - _SIGNAL_BASE if code is not None and code > _SIGNAL_BASE else None
+
+    @property
+    def log(self) -> str:
+        """The end of what the cell printed; a short log is all in its head."""
+        return (self.exit.log.head + self.exit.log.tail)[-_LOG:]
+
+    @property
+    def died_late(self) -> bool:
+        """Whether a signal ended the process after the suite had said how it would end."""
+        final = self.bundle.progress.final
+        return self.signal is not None and final is not None and self.exit.code != final.exit
 
     @property
     def refused(self) -> tuple[str, ...]:

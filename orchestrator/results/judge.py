@@ -17,7 +17,7 @@ from orchestrator.model import Attempt, Case, CellResult, PlannedCell
 from orchestrator.results import causes, known, reasons
 from orchestrator.results.bundle import Bundle
 from orchestrator.results.evidence import Evidence, count, gather
-from orchestrator.vocabulary import Cause, Outcome, Purpose, Status
+from orchestrator.vocabulary import Cause, Outcome, Purpose, Status, Step
 
 UNSUPPORTED = "unsupported:"  # how a placement says that no machine could help, because a rule forbids the cell
 _REASON = 600  # characters of a reason: the differences of several axes fit
@@ -47,6 +47,14 @@ TABLE: tuple[Row, ...] = (
         status=Status.CANCELLED,
         cause=_always(Cause.INTERRUPTED),
         reason=lambda e: f"stopped from outside{e.where}",
+    ),
+    Row(
+        # Found before anything ran: what was resolved, fetched or built is not what was asked for.
+        name="something else was built",
+        when=lambda e: e.exit.step is Step.PREPARE and causes.stated(e.exit.problem) is Cause.VERSION_MISMATCH,
+        status=Status.MISMATCH,
+        cause=_always(Cause.VERSION_MISMATCH),
+        reason=lambda e: f"prepare: {e.exit.problem}",
     ),
     Row(
         name="engine, build or disk failed",
@@ -141,9 +149,9 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         name="died after its last test",
-        when=lambda e: e.signal is not None,
+        when=lambda e: e.died_late,
         status=Status.CRASHED_AT_EXIT,
-        cause=lambda e: causes.cause_of_signal(e.signal or 0, e.exit.log.tail),
+        cause=lambda e: causes.cause_of_signal(e.signal or 0, e.log),
         reason=lambda e: (
             f"all cases were fine, then the process ended with {reasons.exit_text(e)}{reasons.last_words(e)}"
         ),
@@ -293,6 +301,9 @@ def _apply_status_issue(evidence: Evidence, result: CellResult) -> CellResult:
 def _notes(evidence: Evidence, status: Status) -> tuple[str, ...]:
     bundle = evidence.bundle
     notes = [*bundle.notes]
+    others = [name for name in evidence.exit.refused if name not in evidence.refused]
+    if others:
+        notes.append(f"the engine did not take: {'; '.join(others)}")
     if status is not Status.ERROR:
         notes += bundle.problems
     if status not in {Status.ERROR, Status.MISMATCH} and evidence.differences:

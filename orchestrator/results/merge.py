@@ -148,5 +148,5 @@ def _kept(result: CellResult) -> CellResult:
 
 def _without_log(attempt: Attempt, *, passed: bool) -> Attempt:
     log = attempt.exit.log
-    kept = Log(tail="" if passed else log.tail[-MAX_LOG:], bytes=log.bytes)
+    kept = Log(tail="" if passed else (log.head + log.tail)[-MAX_LOG:], bytes=log.bytes)
     return structs.replace(attempt, exit=structs.replace(attempt.exit, log=kept))

@@ -11,16 +11,18 @@ from orchestrator.vocabulary import Cause, Step
 
 def cause_of_problem(evidence: Evidence) -> Cause:
     """Why the engine or the preparation failed, from its own words."""
-    problem, log = evidence.exit.problem, evidence.exit.log.tail
-    if evidence.exit.step is Step.PREPARE:
-        return causes.cause_of_build(problem, log)
-    return Cause.OUT_OF_DISK if causes.cause_of(problem) is Cause.OUT_OF_DISK else Cause.ENGINE
+    problem = evidence.exit.problem
+    unstated = Cause.BUILD if evidence.exit.step is Step.PREPARE else Cause.ENGINE
+    if causes.cause_of(problem) is Cause.OUT_OF_DISK:
+        return Cause.OUT_OF_DISK
+    return causes.stated(problem) or unstated
 
 
 def cause_of_crash(evidence: Evidence) -> Cause:
     """Why a session did not reach its end, from its signal and its last words."""
-    log = evidence.exit.log.tail
-    return causes.cause_of(log) if evidence.signal is None else causes.cause_of_signal(evidence.signal, log)
+    if evidence.signal is None:
+        return causes.cause_of(evidence.log)
+    return causes.cause_of_signal(evidence.signal, evidence.log)
 
 
 def differences(evidence: Evidence) -> str:
@@ -46,7 +48,7 @@ def exit_text(evidence: Evidence) -> str:
 
 def last_words(evidence: Evidence) -> str:
     """The last line of the log that is not blank, as `: …`, or an empty text."""
-    lines = evidence.exit.log.tail.strip().splitlines()
+    lines = evidence.log.strip().splitlines()
     return f": {text.one_line(lines[-1], 200)}" if lines else ""
 
 
