@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from orchestrator.model import Axes, CellId
-from orchestrator.vocabulary import Direction, Outcome
+from orchestrator.model import Axes, CellId, Counts, LeftOut
+from orchestrator.vocabulary import Cause, Direction, Outcome, Status, Tier
 
 CELL = "cell.json"
 JUNIT = "junit.xml"
@@ -110,3 +110,33 @@ class ProgressFinal(Struct, frozen=True, kw_only=True, tag_field="event", tag="f
 
 
 ProgressLine = ProgressStart | ProgressEnd | ProgressFinal
+
+
+class SummaryCell(Struct, frozen=True, kw_only=True):
+    """What became of one planned cell, as `summary.json` says it; `attempts` counts them."""
+
+    id: CellId
+    name: str
+    tier: Tier
+    status: Status
+    cause: Cause
+    reason: str
+    known_issue: str
+    requested: Axes
+    observed: Axes
+    counts: Counts
+    notes: tuple[str, ...]
+    attempts: int
+
+
+class SummaryFile(Struct, frozen=True, kw_only=True):
+    """`summary.json` of a merged run; `totals` has every status, and its sum is `planned`."""
+
+    schema_version: Literal[1] = 1
+    run: str
+    complete: bool
+    planned: int
+    totals: Mapping[Status, int]
+    cells: tuple[SummaryCell, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]

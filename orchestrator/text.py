@@ -17,13 +17,16 @@ _ANSI = re.compile(
     r"|\x1b[ -/]*[0-~]",  # other escapes
     re.DOTALL,
 )
-# Bidirectional controls and other invisible format characters reorder or hide what a reader sees (CVE-2021-42574).
-_HIDDEN_RANGES = ((0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x2069), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F))
-_INVISIBLE = frozenset(chr(point) for start, end in _HIDDEN_RANGES for point in range(start, end + 1))
+# Controls, bidirectional and format characters reorder or hide what a reader sees (CVE-2021-42574), and so do the
+# few letters and marks that take no ink: joiners, Hangul fillers, variation selectors, blank Braille.
+_HIDING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_INKLESS = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10))))
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,254}")
 _RESERVED = frozenset({"con", "prn", "aux", "nul"} | {f"{stem}{n}" for stem in ("com", "lpt") for n in range(1, 10)})
-# What a CI server takes as a command when a log line begins with it (CVE-2020-15228, GitLab collapsible sections).
-_CI_COMMAND = re.compile(r"^\s*(?:::|##\[|##vso\[|##teamcity\[|section_(?:start|end):)")
+# What a CI server takes as a command: some where a line begins with it (CVE-2020-15228, GitLab's sections), but
+# `##[` and its kin anywhere in a line (TryParse in actions/runner's ActionCommand.cs looks for it with IndexOf).
+_CI_FIRST = re.compile(r"\s*(?:::|section_(?:start|end):)")
+_CI_ANYWHERE = re.compile(r"##(?=(?:vso|teamcity)?\[)", re.IGNORECASE)
 
 
 def visible(text: str) -> str:
@@ -32,7 +35,7 @@ def visible(text: str) -> str:
 
 
 def _escaped(char: str) -> str:
-    if char in "\n\t" or (char not in _INVISIBLE and unicodedata.category(char) not in {"Cc", "Cs", "Co", "Cn"}):
+    if char in "\n\t" or (char not in _INKLESS and unicodedata.category(char) not in _HIDING):
         return char
     point = ord(char)
     if point <= 0xFF:  # noqa: PLR2004 - two hex digits reach this far
@@ -41,8 +44,15 @@ def _escaped(char: str) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """One printable line of at most `limit` characters: escapes removed, white space folded, a cut marked."""
-    return cut(visible(" ".join(_ANSI.sub("", text).split())), limit)
+    """One printable line of at most `limit` characters: escapes removed, white space folded, a cut marked.
+
+    No CI server takes a part of it for a command, as long as it does not stand first in its line.
+    """
+    return cut(_disarmed(visible(" ".join(_ANSI.sub("", text).split()))), limit)
+
+
+def _disarmed(line: str) -> str:
+    return _CI_ANYWHERE.sub(r"#\\x23", line)
 
 
 def cut(text: str, limit: int) -> str:
@@ -53,12 +63,12 @@ def cut(text: str, limit: int) -> str:
 def terminal_lines(text: str, prefix: str = "  | ") -> str:
     """A block from a cell, safe to print: no escapes, and no line that a CI server could take as a command."""
     lines = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
-    return "\n".join(prefix + visible(line) for line in lines)
+    return "\n".join(prefix + _disarmed(visible(line)) for line in lines)
 
 
 def is_ci_command(line: str) -> bool:
     """Whether a CI server would act on a log line that reads so."""
-    return _CI_COMMAND.match(line) is not None
+    return _CI_FIRST.match(line) is not None or _CI_ANYWHERE.search(line) is not None
 
 
 def xml_legal(text: str) -> str:
@@ -95,8 +105,12 @@ def slug(text: str, limit: int = 80) -> str:
 
 
 def canonical_json(value: object) -> bytes:
-    """The one byte form of a value made of mappings, lists and text: sorted keys, no space, UTF-8, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    """The one byte form of a value made of mappings, lists and text: sorted keys, no space, UTF-8, no NaN.
+
+    A lone surrogate, as an undecodable file name brings one, is encoded like any other character: names stay distinct.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode(errors="surrogatepass")
 
 
 def digest(value: object, length: int = 64) -> str:

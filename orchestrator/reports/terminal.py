@@ -1,0 +1,168 @@
+"""A run and a plan as plain text for a terminal: what needs a reader first, every word readable without colour."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from orchestrator import text
+from orchestrator.model import CellResult, Plan, PlannedCell, Run
+from orchestrator.reports import overview
+from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, painted, table, wrap
+from orchestrator.reports.overview import counting
+from orchestrator.vocabulary import Status
+
+_CASES_SHOWN = 3
+_NAMES_SHOWN = 5
+_COLOURS: Mapping[Status, str] = (
+    dict.fromkeys(overview.PROBLEMS, "1;31")
+    | dict.fromkeys((*overview.UNFINISHED, Status.FELL_BACK), "33")
+    | {Status.PASSED: "32"}
+    | dict.fromkeys(overview.NOT_HERE, "2")
+)
+
+
+def grid(run: Run, *, width: int, colour: bool) -> str:
+    """The run in one table, under a line that says it all; what did not pass comes first."""
+    columns = (
+        Column(name="status"),
+        Column(name="row"),
+        Column(name="cases", optional=True),
+        Column(name="time", optional=True),
+        Column(name="cell"),
+    )
+    cells = overview.planned(run)
+    expected = [result for result in overview.with_status(run, overview.PROBLEMS) if result.known_issue]
+    good = overview.with_status(run, (Status.FELL_BACK, Status.PASSED))
+    ran = [*overview.problems(run), *expected, *good]
+    return _page(
+        [painted(line, _verdict_colour(run) if colour else "") for line in wrap(overview.headline(run.results), width)],
+        _unfinished(run),
+        *_groups(run, overview.UNFINISHED, width),
+        table(columns, [_line(result, cells[result.id], run.plan, colour) for result in ran], width),
+        *_groups(run, overview.NOT_HERE, width),
+        _known_issues(run, width),
+        [line for note in run.notes for line in fenced(f"note: {text.one_line(note)}", width)],
+    )
+
+
+def _page(*blocks: Sequence[str]) -> str:
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _verdict_colour(run: Run) -> str:
+    seen = overview.totals(result for result in run.results if not result.known_issue)
+    worst = next((status for status in (*overview.PROBLEMS, *overview.UNFINISHED) if status in seen), Status.PASSED)
+    return _COLOURS[worst]
+
+
+def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool) -> Line:
+    problem = result.status in overview.PROBLEMS and not result.known_issue
+    return Line(
+        values=(
+            result.status.value,
+            text.one_line(cell.name, 24),
+            overview.cases(result),
+            overview.span(overview.seconds(result)),
+            text.one_line(result.id, 127),
+        ),
+        below=(*_reasons(result), *(f"note: {text.one_line(note)}" for note in result.notes)),
+        paste=overview.rerun(cell, plan) if problem else "",
+        colour=_colour_of(result) if colour else "",
+    )
+
+
+def _colour_of(result: CellResult) -> str:
+    return _COLOURS[Status.FELL_BACK if result.known_issue else result.status]
+
+
+def _reasons(result: CellResult) -> Iterable[str]:
+    if result.status is Status.PASSED:
+        return
+    yield overview.caused(result)
+    if result.known_issue:
+        yield f"known issue: {text.one_line(result.known_issue)}"
+    failing = overview.failing(result)
+    for case in failing[:_CASES_SHOWN]:
+        yield f"{case.outcome} {text.one_line(case.name, 120)}: {text.one_line(case.message, 160)}"
+    more = result.counts.failed + result.counts.error - len(failing[:_CASES_SHOWN])
+    if failing and more > 0:
+        yield f"and {counting(more, 'more case')}"
+
+
+def _unfinished(run: Run) -> list[str]:
+    """What to paste to finish a run that was stopped."""
+    if run.complete:
+        return []
+    return ["This run is not complete. To finish it:", GAP + overview.resume(run)]
+
+
+def _groups(run: Run, statuses: tuple[Status, ...], width: int) -> list[list[str]]:
+    """Cells of which nothing is to be said but a reason that many of them share."""
+    cells = overview.planned(run)
+    found: dict[tuple[Status, str], list[str]] = {}
+    for result in overview.with_status(run, statuses):
+        name = f"{BAR}{GAP}{text.one_line(result.id, 127)} ({text.one_line(cells[result.id].name, 60)})"
+        found.setdefault((result.status, overview.caused(result)), []).append(name)
+    return [
+        [f"{counting(len(names), 'cell')} {status}", *fenced(reason, width), *names]
+        for (status, reason), names in found.items()
+    ]
+
+
+def _known_issues(run: Run, width: int) -> list[str]:
+    met: dict[str, int] = {}
+    for result in run.results:
+        for issue in {result.known_issue, *(case.known_issue for case in result.cases)} - {""}:
+            met[issue] = met.get(issue, 0) + 1
+    lines = [f"{text.one_line(issue)} (in {counting(count, 'cell')})" for issue, count in sorted(met.items())]
+    return ["known issues met", *(line for issue in lines for line in fenced(issue, width))] if lines else []
+
+
+def plan_table(plan: Plan, *, width: int, colour: bool) -> str:
+    """The cells of a plan, where each runs and why it is in; what was left out and why; what it will cost."""
+    columns = [Column(name=name) for name in ("tier", "runs on", "row", "cell", "why", "image")]
+    return _page(
+        table(columns, [_planned(cell, colour) for cell in plan.cells], width),
+        _left_out(plan, width),
+        [_cost(plan)],
+    )
+
+
+def _planned(cell: PlannedCell, colour: bool) -> Line:
+    placement = cell.placement
+    return Line(
+        values=(
+            cell.tier.value,
+            text.one_line(placement.runner or "this machine", 24) if placement.placed else "unplaced",
+            text.one_line(cell.name, 24),
+            text.one_line(cell.id, 127),
+            text.one_line(cell.why, 160),
+            text.one_line(cell.image, 127),
+        ),
+        below=() if placement.placed else (f"unplaced: {text.one_line(placement.reason)}",),
+        colour=_COLOURS[Status.UNPLACED] if colour and not placement.placed else "",
+    )
+
+
+def _left_out(plan: Plan, width: int) -> list[str]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in plan.left_out:
+        found.setdefault((one.kind.value, one.reason), []).append(overview.named(one))
+    lines = [f"{counting(len(plan.left_out), 'combination')} left out"] if found else []
+    for (kind, reason), names in found.items():
+        lines += fenced(f"{len(names)} by {kind}: {text.one_line(reason)}", width)
+        lines += [f"{BAR}{GAP}{text.one_line(name, max(width - 6, 20))}" for name in names[:_NAMES_SHOWN]]
+        if len(names) > _NAMES_SHOWN:
+            lines.append(f"{BAR}{GAP}and {len(names) - _NAMES_SHOWN} more: --json has all of them")
+    return lines
+
+
+def _cost(plan: Plan) -> str:
+    cost = plan.cost
+    parts = [
+        f"{counting(cost.cells, 'cell')}: {cost.placed} placed, {cost.unplaced} unplaced",
+        counting(cost.images, "image"),
+        f"{overview.size(cost.build_bytes)} to build",
+        f"about {cost.minutes:.0f} min" if cost.minutes >= 1 else "under a minute",
+        f"{cost.gpu_hours:.1f} GPU-hours",
+        *((f"{cost.money:.2f} to pay",) if cost.money else ()),
+    ]
+    return ", ".join(parts)

@@ -1,0 +1,64 @@
+"""Writes `orchestrator/schemas/*.schema.json` from the types: `python tests/generate_schemas.py`.
+
+Without an argument the files are written; `rendered()` gives the same texts to the test that holds them fresh.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestrator import formats, model
+from orchestrator.matrix.schema import document_schema
+
+FOLDER = Path(__file__).parents[1] / "orchestrator" / "schemas"
+TYPES: dict[str, tuple[str, Any]] = {
+    "attempt": ("attempt.json: one try at a cell, beside the bundle that it left", model.Attempt),
+    "cell": ("cell.json: what the suite is asked to run", formats.CellFile),
+    "environment": ("environment.json: what the suite found", formats.EnvironmentFile),
+    "metric": ("metrics.jsonl: one line of it", formats.MetricRow),
+    "plan": ("plan.json, and what `torchmatrix plan --json` prints", model.Plan),
+    "progress": ("progress.jsonl: one line of it", formats.ProgressLine),
+    "structure": ("structure.json: exact counts of a run", formats.StructureFile),
+    "summary": ("summary.json: what became of each cell of a run", formats.SummaryFile),
+}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The schema of each format by its name."""
+    made = {name: _named(name, title, msgspec.json.schema(type_)) for name, (title, type_) in TYPES.items()}
+    return made | {"matrix": _named("matrix", "matrix.yaml", _with_shared_axes(document_schema()))}
+
+
+def _with_shared_axes(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with the form that every axis takes written once: said for each axis, it is a file of 400 KB."""
+    axes = schema["properties"]["axes"]
+    form = next(iter(axes["properties"].values()))
+    shared = {
+        name: {"$ref": "#/$defs/AxisValues"} if other == form else other for name, other in axes["properties"].items()
+    }
+    properties = schema["properties"] | {"axes": axes | {"properties": shared}}
+    return schema | {"properties": properties, "$defs": {"AxisValues": form}}
+
+
+def _named(name: str, title: str, schema: dict[str, Any]) -> dict[str, Any]:
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:torchmatrix:schema:{name}:{model.SCHEMA_VERSION}",
+        "title": title,
+    }
+    return head | {key: value for key, value in schema.items() if key not in head}
+
+
+def rendered() -> dict[str, str]:
+    """The text of each file by its name; the same types give the same bytes."""
+    return {
+        f"{name}.schema.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+        for name, schema in schemas().items()
+    }
+
+
+if __name__ == "__main__":
+    for name, content in rendered().items():
+        (FOLDER / name).write_text(content, encoding="utf-8")
