@@ -1,17 +1,15 @@
 """Makes a base: mmdebstrap from the site's mirror, in memory when there is room, then into the engine as an image."""
 
-import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.images.bases import OPTIONS, Base
-from orchestrator.images.command import Commands
+from orchestrator.images.command import Commands, locked
 from orchestrator.images.docker import Docker
-from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
@@ -29,7 +27,7 @@ def provide(base: Base, site: Site, docker: Docker, commands: Commands, say: Cal
         say(f"base {base.name}: pulling {base.ref}")
         docker.pull(base.ref)
         return
-    with _lock(site.cache / "bases", base.key):
+    with at(Stage.BASE), locked(site.cache / "bases" / f"{base.key[:12]}.lock"):
         # Another process may have made it while we waited. The tag is given last, so what has it is whole.
         if docker.inspect(base.ref) is None:
             _bootstrap(base, site, docker, commands, say)
@@ -43,7 +41,7 @@ def _bootstrap(base: Base, site: Site, docker: Docker, commands: Commands, say: 
         done = commands.run(
             mmdebstrap_line(base, site.apt_mirror, archive),
             deadline_s=_DEADLINE_S,
-            env={**os.environ, "TMPDIR": folder, **_network(site)},
+            env={**os.environ, "TMPDIR": folder, **{f"{scheme}_proxy": url for scheme, url in site.proxies.items()}},
         )
         if done.code != 0:
             raise StageFailed(
@@ -69,10 +67,6 @@ def mmdebstrap_line(base: Base, mirror: str, archive: Path) -> list[str]:
         str(archive),
         f"deb {mirror} {base.suite} main",
     ]
-
-
-def _network(site: Site) -> dict[str, str]:
-    return {f"{scheme}_proxy": url for scheme, url in site.proxies.items()}
 
 
 def _workplace(site: Site) -> Path:
@@ -112,12 +106,3 @@ def _have_mmdebstrap(commands: Commands, say: Callable[[str], None]) -> None:
         done = commands.run(argv, deadline_s=600.0, env=env)
         if done.code != 0:
             raise StageFailed(Stage.BASE, f"`{' '.join(argv)}` ended with {done.code}", log=done.log, hint=line)
-
-
-@contextlib.contextmanager
-def _lock(folder: Path, key: str) -> Iterator[None]:
-    """One maker of a base at a time, over all processes; the kernel frees it when its holder dies."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{key[:12]}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -3,13 +3,14 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from orchestrator import text
 from orchestrator.images.bootstrap import provide
 from orchestrator.images.command import Commands
 from orchestrator.images.docker import LABEL, Docker, Found
-from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.images.packages import AXES_WITH_PACKAGES
 from orchestrator.images.recipe import Recipe
 from orchestrator.images.resolve import uv
@@ -35,8 +36,9 @@ def build(recipe: Recipe, site: Site, docker: Docker, commands: Commands, say: C
     _have_room(recipe, site, docker)
     say(f"image {recipe.id}: building {recipe.name}")
     contexts = site.cache / "contexts"
-    contexts.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{recipe.digest[:12]}-", dir=contexts) as name:
+    with at(Stage.BUILD), ExitStack() as stack:
+        contexts.mkdir(parents=True, exist_ok=True)
+        name = stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{recipe.digest[:12]}-", dir=contexts))
         context = Path(name)
         _lay_out(recipe, context, site)
         docker.build(context, CONTAINERFILE, recipe.name, labels(recipe), _DEADLINE_S)

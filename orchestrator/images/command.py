@@ -1,12 +1,14 @@
 """Runs the tools that make images (uv, mmdebstrap, docker): an argument list, a deadline, a bounded output."""
 
+import contextlib
+import fcntl
 import os
 import signal
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,6 +45,11 @@ class Commands:
         """Ends what runs and refuses what has not begun: each `run` under way raises Interrupted."""
         self._stop.set()
 
+    def go_on(self) -> None:
+        """Interrupted after `stop`; what takes long without a tool asks this now and then."""
+        if self._stop.is_set():
+            raise Interrupted("stopped before the images were ready")
+
     def run(
         self,
         argv: Sequence[str],
@@ -52,8 +59,7 @@ class Commands:
         cwd: Path | None = None,
     ) -> Finished:
         """Runs one tool to its end; InfrastructureError when it cannot be started, Interrupted after `stop`."""
-        if self._stop.is_set():
-            raise Interrupted("stopped before the images were ready")
+        self.go_on()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             try:
                 child = subprocess.Popen(
@@ -79,8 +85,7 @@ class Commands:
             try:
                 child.wait(_POLL_S)
             except subprocess.TimeoutExpired:
-                if self._stop.is_set():
-                    raise Interrupted("stopped while the images were being made") from None
+                self.go_on()
                 if time.monotonic() > deadline:
                     return True
             else:
@@ -104,3 +109,12 @@ def _kept(stream: BinaryIO) -> str:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - _KEPT_BYTES))
     return stream.read().decode(errors="replace")
+
+
+@contextlib.contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """One holder at a time over all processes; the kernel frees the lock when its holder dies."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w") as opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield

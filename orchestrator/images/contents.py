@@ -31,7 +31,7 @@ def observed(packages: list[str]) -> dict[str, str]:
         "base": base(),
         "torch": str(torch.__version__),
         "torch_build": build(torch),
-        "torch_from": "distribution" if "dist-packages" in (torch.__file__ or "") else "wheel",
+        "torch_from": "distribution" if str(torch.__file__).startswith("/usr/lib/python3") else "wheel",
     }
     for package in packages:
         version = version_of(package)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """An image in the engine."""
 
     id: str
+    names: tuple[str, ...]
     labels: Mapping[str, str]
     size: int
 
@@ -55,7 +57,10 @@ class Docker:
         refused = []
         for client in self._clients:
             if self._commands.run((client, "buildx", "version"), deadline_s=_QUICK_S, env=self._environ).code == 0:
-                return (client, "buildx", "build", "--load", "--progress=plain"), {}
+                # The builder named as the context is the engine itself: another one would not see our bases.
+                context = self._commands.run((client, "context", "show"), deadline_s=_QUICK_S, env=self._environ)
+                builder = f"--builder={context.out.strip() or 'default'}"
+                return (client, "buildx", "build", builder, "--load", "--provenance=false", "--progress=plain"), {}
             version = self._commands.run((client, "--version"), deadline_s=_QUICK_S, env=self._environ).out
             major = re.search(r"version (\d+)", version)
             if major and int(major[1]) <= _LAST_WITH_BUILDKIT:
@@ -85,27 +90,16 @@ class Docker:
             if "no such image" in done.err.lower():
                 return None
             raise StageFailed(Stage.BUILD, f"the engine could not say whether it has `{ref}`", log=done.log)
-        facts = json.loads(done.out)[0]
-        return Found(id=facts["Id"], labels=facts["Config"].get("Labels") or {}, size=facts["Size"])
+        return _found(json.loads(done.out)[0])
 
-    def ours(self) -> Mapping[str, Sequence[str]]:
-        """Every image that carries our recipe label: id -> names."""
-        done = self._run(
-            "image",
-            "ls",
-            "--no-trunc",
-            "--filter",
-            f"label={LABEL}recipe",
-            "--format",
-            "{{.ID}} {{.Repository}}:{{.Tag}}",
-        )
-        if done.code != 0:
+    def labelled(self, label: str) -> Sequence[Found]:
+        """Every image that carries a label."""
+        listed = self._run("image", "ls", "--no-trunc", "--quiet", "--filter", f"label={label}")
+        ids = sorted(set(listed.out.split()))
+        done = self._run("image", "inspect", *ids) if ids else listed
+        if listed.code != 0 or done.code != 0:
             raise InfrastructureError("the engine could not list its images", cause=done.log.strip()[-300:])
-        names: dict[str, list[str]] = {}
-        for line in done.out.splitlines():
-            image, _, name = line.partition(" ")
-            names.setdefault(image, []).append(name)
-        return names
+        return tuple(map(_found, json.loads(done.out))) if ids else ()
 
     def pull(self, ref: str) -> None:
         """Brings an image by digest; StageFailed (base) when it cannot."""
@@ -148,3 +142,12 @@ class Docker:
         done = self._run("info", "--format", "{{.DockerRootDir}}")
         folder = Path(done.out.strip() or "/nonexistent")
         return folder if done.code == 0 and folder.is_dir() else None
+
+
+def _found(facts: Mapping[str, Any]) -> Found:
+    return Found(
+        id=facts["Id"],
+        names=tuple(facts.get("RepoTags") or ()),
+        labels=facts["Config"].get("Labels") or {},
+        size=facts["Size"],
+    )

@@ -1,7 +1,8 @@
 """Why there is no image: a fact for the report, never a verdict about the combination."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 
 from msgspec import Struct
@@ -49,6 +50,16 @@ class StageFailed(InfrastructureError):  # noqa: N818 - reads as what happened
             log_tail=text.terminal_lines(tail(self.log)) if self.log else "",
             cause=self.why,
         )
+
+
+@contextmanager
+def at(stage: Stage) -> Iterator[None]:
+    """Names the stage in which this machine's own trouble (a full disk, no right to write) met the image."""
+    try:
+        yield
+    except OSError as problem:
+        place = f" at {problem.filename}" if problem.filename else ""
+        raise StageFailed(stage, text.one_line(f"{problem.strerror or problem}{place}")) from problem
 
 
 # Read from the messages of uv, apt, mmdebstrap and docker; the first that fits wins.

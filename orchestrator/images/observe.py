@@ -1,7 +1,8 @@
-"""Asks an image what it contains. Nothing is copied from the request; the answer is untrusted text."""
+"""Asks an image or a venv what it contains. Nothing is copied from the request; the answer is untrusted text."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,9 +10,9 @@ import msgspec
 from orchestrator import text
 from orchestrator.axes import AXES, Where
 from orchestrator.images import contents
-from orchestrator.images.command import Finished
+from orchestrator.images.command import Commands, Finished
 from orchestrator.images.docker import Docker
-from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.images.resolve import write_whole
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
@@ -35,16 +36,27 @@ def question(python: str) -> Sequence[str]:
 
 
 def observe_image(image: str, python: str, site: Site, docker: Docker) -> Mapping[str, str]:
-    """What the image of that id contains, by axis; asked once for each image and kept. StageFailed (observe)."""
-    kept = site.cache / "observed" / f"{text.digest([image, python, script()], 32)}.json"
-    try:
-        return msgspec.json.decode(kept.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        name = f"torchmatrix-observe-{image.rpartition(':')[2][:12]}"
-        answer = read_answer(docker.ask(image, question(python), name, _DEADLINE_S))
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(kept, text.canonical_json(answer))
-    return answer
+    """What the image of that id contains, by axis; StageFailed (observe) when torch cannot be imported."""
+    name = f"torchmatrix-observe-{image.rpartition(':')[2][:12]}-{os.getpid()}"
+    return _once([image, python], site, lambda: docker.ask(image, question(python), name, _DEADLINE_S))
+
+
+def observe_interpreter(python: str, digest: str, site: Site, commands: Commands) -> Mapping[str, str]:
+    """What the venv of that interpreter and lock contains, by axis; StageFailed (observe) as above."""
+    return _once([python, digest], site, lambda: commands.run(question(python), deadline_s=_DEADLINE_S))
+
+
+def _once(subject: Sequence[str], site: Site, ask: Callable[[], Finished]) -> Mapping[str, str]:
+    """The answer of one subject, asked once and kept on disk."""
+    with at(Stage.OBSERVE):
+        kept = site.cache / "observed" / f"{text.digest([*subject, script()], 32)}.json"
+        try:
+            return msgspec.json.decode(kept.read_bytes(), type=dict[str, str])
+        except (OSError, msgspec.DecodeError):
+            answer = read_answer(ask())
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, text.canonical_json(answer))
+        return answer
 
 
 def read_answer(done: Finished) -> dict[str, str]:

@@ -5,6 +5,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from orchestrator import text
 from orchestrator.axes import image_axes, image_id, platform
@@ -14,17 +15,18 @@ from orchestrator.images.bases import base_for
 from orchestrator.images.build import build, have
 from orchestrator.images.command import Commands
 from orchestrator.images.docker import Docker
-from orchestrator.images.failure import BuildFailure, Stage, StageFailed
+from orchestrator.images.failure import BuildFailure, Stage, StageFailed, at
 from orchestrator.images.lock import lock
 from orchestrator.images.observe import PYTHON, observe_image
 from orchestrator.images.packages import find_packages
 from orchestrator.images.recipe import Recipe, checked, write
+from orchestrator.images.venvs import make_venv
 from orchestrator.images.wheelhouse import check_torch, fetch
 from orchestrator.model import Axes, Image
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
-__all__ = ["BuildFailure", "make_recipe", "prepare_images"]
+__all__ = ["BuildFailure", "make_recipe", "prepare_images", "prepare_venvs"]
 
 Say = Callable[[str], None]
 _READY_PYTHON = "python3"  # what a ready image is asked with: it is not ours and has its own layout
@@ -53,13 +55,41 @@ def prepare_images(
     return {key: made[key] for key in wanted}
 
 
+def prepare_venvs(wanted: Mapping[str, Axes], site: Site, *, say: Say) -> Mapping[str, Image | BuildFailure]:
+    """Each wanted environment (image id -> axes) as a venv on this machine, or why not, one after the other."""
+    commands = Commands()
+    try:
+        return {
+            key: attempt(key, partial(make_venv, key, axes, site, commands, say), say) for key, axes in wanted.items()
+        }
+    except BaseException:
+        commands.stop()
+        raise
+
+
+def attempt(key: str, make: Callable[[], Image], say: Say) -> Image | BuildFailure:
+    """What was made, or its failure; only our bugs and interruptions come out as exceptions."""
+    try:
+        return make()
+    except StageFailed as failure:
+        failed = failure.of(key)
+    except InputError as problem:
+        failed = _failure(key, Stage.RECIPE, problem, Cause.BUILD)
+    except InfrastructureError as problem:
+        failed = _failure(key, Stage.BUILD, problem, Cause.ENGINE)
+    say(f"image {key}: {failed.reason}")
+    return failed
+
+
 def make_recipe(axes: Axes, site: Site, commands: Commands, say: Say) -> Recipe:
     """The recipe of a combination, with its wheels on this host; StageFailed or InputErrors."""
     full = checked(axes)
     base = base_for(full, site)
     locked = lock(full, site, commands)
-    fetch(locked.wheels, site, say)
+    fetch(locked.wheels, site, commands, say)
     check_torch(locked.torch, full["torch_build"], site)
+    with at(Stage.BASE):
+        packages = find_packages(full, site)
     return Recipe(
         id=image_id(full),
         platform=platform(full),
@@ -68,7 +98,7 @@ def make_recipe(axes: Axes, site: Site, commands: Commands, say: Say) -> Recipe:
         containerfile=write(full, base),
         templates=containerfile.fingerprint(f"{platform(full)}.Containerfile.j2"),
         lock=locked,
-        packages=find_packages(full, site),
+        packages=packages,
     )
 
 
@@ -94,18 +124,8 @@ class _Making:
 
     def image(self, key: str, axes: Axes) -> Image | BuildFailure:
         """One image, or its failure."""
-        try:
-            made = self._ready(key, axes) if "image" in axes else self._built(key, axes)
-        except StageFailed as failure:
-            failed = failure.of(key)
-        except InputError as problem:
-            failed = _failure(key, Stage.RECIPE, problem, Cause.BUILD)
-        except InfrastructureError as problem:
-            failed = _failure(key, Stage.BUILD, problem, Cause.ENGINE)
-        else:
-            return made
-        self._say(f"image {key}: {failed.reason}")
-        return failed
+        make = self._ready if "image" in axes else self._built
+        return attempt(key, partial(make, key, axes), self._say)
 
     def _built(self, key: str, axes: Axes) -> Image:
         recipe = make_recipe(axes, self._site, self._commands, self._say)

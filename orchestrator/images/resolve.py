@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.images.command import Commands
-from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.settings import Site
 
 _DEADLINE_S = 600.0
@@ -59,8 +59,9 @@ def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
         return msgspec.json.decode(kept.read_bytes(), type=tuple[Wheel, ...])
     except (OSError, msgspec.DecodeError):
         wheels = _ask_uv(question, site, commands)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(kept, msgspec.json.format(msgspec.json.encode(wheels)))
+    with at(Stage.WHEELS):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, msgspec.json.format(msgspec.json.encode(wheels)))
     return wheels
 
 

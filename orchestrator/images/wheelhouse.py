@@ -19,7 +19,9 @@ from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from orchestrator import text
-from orchestrator.images.failure import Stage, StageFailed
+from orchestrator.axes import matches
+from orchestrator.images.command import Commands
+from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
@@ -37,25 +39,25 @@ def place_of(wheel: Wheel, site: Site) -> Path:
     return site.cache / "wheels" / wheel.sha256[:2] / wheel.sha256 / wheel.file
 
 
-def fetch(wheels: Sequence[Wheel], site: Site, say: Callable[[str], None]) -> None:
+def fetch(wheels: Sequence[Wheel], site: Site, commands: Commands, say: Callable[[str], None]) -> None:
     """Has every wheel on this host; StageFailed (wheels) naming the one that could not be had."""
     missing = [wheel for wheel in wheels if not place_of(wheel, site).is_file()]
     if not missing:
         return
     say(f"wheels: fetching {', '.join(f'{wheel.name} {wheel.version}' for wheel in missing)}")
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in pool.map(lambda wheel: _fetch(wheel, site), missing):
+    with at(Stage.WHEELS), ThreadPoolExecutor(_AT_ONCE) as pool:
+        for _ in pool.map(lambda wheel: _fetch(wheel, site, commands), missing):
             pass
 
 
-def _fetch(wheel: Wheel, site: Site) -> None:
+def _fetch(wheel: Wheel, site: Site, commands: Commands) -> None:
     target = place_of(wheel, site)
     target.parent.mkdir(parents=True, exist_ok=True)
     problem: Exception | None = None
     for attempt in range(_TRIES):
         time.sleep(attempt)
         try:
-            _copy(wheel, target, site)
+            _copy(wheel, target, site, commands)
         except (OSError, urllib.error.URLError) as error:
             problem = error
         else:
@@ -68,13 +70,14 @@ def _fetch(wheel: Wheel, site: Site) -> None:
     )
 
 
-def _copy(wheel: Wheel, target: Path, site: Site) -> None:
+def _copy(wheel: Wheel, target: Path, site: Site, commands: Commands) -> None:
     """Copies to a file of its own, checks the hash, then gives it its name."""
     seen = hashlib.sha256()
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".fetch-", delete=False) as file:
         try:
             with _opened(wheel.url, site) as source:
                 while chunk := source.read(_CHUNK):
+                    commands.go_on()
                     seen.update(chunk)
                     file.write(chunk)
             file.flush()
@@ -122,7 +125,8 @@ def _login(url: str, site: Site) -> dict[str, str]:
 def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:
     """That the torch wheel is of the asked build, by the version that it will report; StageFailed otherwise."""
     for wheel in wheels:
-        if wheel.name == "torch" and (found := torch_build(place_of(wheel, site))) not in {build, ""}:
+        found = torch_build(place_of(wheel, site)) if wheel.name == "torch" else ""
+        if found and not matches("torch_build", build, found):
             raise StageFailed(
                 Stage.WHEELS,
                 f"{wheel.file} is built for {found}, but {build} was asked for",
@@ -132,9 +136,12 @@ def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:
 
 
 def torch_build(file: Path) -> str:
-    """The build that a torch wheel reports at run time (`cpu`, `cu130`, …); empty when it does not say."""
-    with zipfile.ZipFile(file) as archive:
-        version = archive.read("torch/version.py").decode() if "torch/version.py" in archive.namelist() else ""
+    """The build that a torch wheel will report (`cpu`, `cu130`, …), whatever its file is called; empty when unsaid."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            version = archive.read("torch/version.py").decode() if "torch/version.py" in archive.namelist() else ""
+    except zipfile.BadZipFile as problem:
+        raise StageFailed(Stage.WHEELS, f"{file.name} is no wheel", log=str(problem)) from problem
     said = re.search(r"^__version__ = '[^+']*\+([a-z0-9.]+)", version, re.MULTILINE)
     return said[1] if said else ""
 
