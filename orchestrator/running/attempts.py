@@ -1,0 +1,84 @@
+"""The attempts of one cell: which comes next, what it asks of the engine, and how it is committed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from orchestrator.axes import platform
+from orchestrator.engines.task import INPUTS, RESULTS
+from orchestrator.formats import ATTEMPT, CELL, CellFile
+from orchestrator.model import Attempt, PlannedCell
+from orchestrator.running import folder
+from orchestrator.vocabulary import Purpose, Step
+
+ARGV = ("-m", "suites", "--cell", f"{INPUTS}/{CELL}", "--out", RESULTS)
+_DEVICES: Mapping[str, str] = {"cpu": "cpu", "cuda": "cuda", "rocm": "cuda", "xpu": "xpu"}
+
+
+def next_attempt(attempts: Sequence[Attempt]) -> tuple[int, Purpose] | None:
+    """Number and purpose of the attempt that the cell still needs after these, or None when it is done.
+
+    A failure of the infrastructure is tried once more, except one to prepare the image: that was tried twice already.
+    What was cancelled is asked again, as what it was. A test that failed is an answer, and is never tried again.
+    """
+    if not attempts:
+        return 1, Purpose.RUN
+    last = attempts[-1]
+    if last.exit.cancelled:
+        return last.number + 1, last.purpose
+    broken = last.exit.problem and last.exit.step is not Step.PREPARE
+    return (last.number + 1, Purpose.RETRY) if broken and last.purpose is not Purpose.RETRY else None
+
+
+def cell_file(cell: PlannedCell) -> bytes:
+    """`cell.json`: what the suite is asked to run, on the device of the cell's torch build."""
+    device = _DEVICES.get(platform(cell.axes), "auto")
+    asked = CellFile(id=cell.id, axes=cell.axes, device=device, profile="smoke")  # type: ignore[arg-type]
+    return msgspec.json.format(msgspec.json.encode(asked), indent=1) + b"\n"
+
+
+def environment(cell: PlannedCell) -> dict[str, str]:
+    """The variables of the cell's `env` axis."""
+    pairs = (pair.partition("=") for pair in cell.axes.get("env", "").split(" ") if pair)
+    return {name: value for name, _, value in pairs}
+
+
+def committed(run: Path, cell: str) -> tuple[Attempt, ...]:
+    """The attempts of the cell that are whole, by number; half ones, which a dead owner left, are not among them."""
+    found = (read(place) for _, place in folder.attempt_folders(run, cell))
+    return tuple(attempt for attempt in found if attempt is not None)
+
+
+def committed_folders(run: Path, cell: str) -> tuple[Path, ...]:
+    """The folders of the cell's whole attempts, by number."""
+    return tuple(place for _, place in folder.attempt_folders(run, cell) if read(place) is not None)
+
+
+def read(place: Path) -> Attempt | None:
+    """The attempt that was committed in this folder, or None: attempt.json is written last, and at once."""
+    try:
+        return msgspec.json.decode((place / ATTEMPT).read_bytes(), type=Attempt)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def begin(run: Path, cell: str, number: int) -> Path:
+    """An empty folder for the attempt; what a dead owner left of the same attempt goes first."""
+    import shutil
+
+    place = folder.attempt_folder(run, cell, number)
+    with folder.told(place):
+        if place.exists():
+            shutil.rmtree(place)
+        place.mkdir(parents=True)
+    return place
+
+
+def commit(place: Path, attempt: Attempt) -> None:
+    """Puts the attempt's files on the disk, then attempt.json: from then on the attempt is never done again."""
+    with folder.told(place):
+        for file in sorted(place.iterdir()):
+            if file.is_file() and not file.is_symlink():
+                folder.sync(file)
+    folder.write(place / ATTEMPT, msgspec.json.format(msgspec.json.encode(attempt), indent=1) + b"\n")

@@ -1,0 +1,99 @@
+"""One cell's way through a run: attempt after attempt, each committed before the next thing happens."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from orchestrator.engines.engine import Engine
+from orchestrator.engines.log import write_log
+from orchestrator.engines.task import Task
+from orchestrator.errors import InfrastructureError
+from orchestrator.formats import CELL
+from orchestrator.images.failure import BuildFailure
+from orchestrator.model import Attempt, CellResult, Exit, Host, Image, Log, PlannedCell
+from orchestrator.results.finding import read
+from orchestrator.results.judge import judge
+from orchestrator.running import attempts, folder
+from orchestrator.running.journal import Journal
+from orchestrator.running.schedule import Turn
+from orchestrator.vocabulary import Purpose, Step
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """What all cells of a run have in common."""
+
+    out: Path
+    engine: Engine
+    host: Host
+    suites: Path
+    journal: Journal
+
+
+def is_done(out: Path, cell: PlannedCell) -> bool:
+    """Whether the cell needs no further attempt."""
+    return attempts.next_attempt(attempts.committed(out, cell.id)) is None
+
+
+def run_cell(turn: Turn, image: Image | BuildFailure, setting: Setting, stopped: Callable[[], bool]) -> None:
+    """Makes the attempts that the cell still needs, until it is done or the run was stopped."""
+    done = attempts.committed(setting.out, turn.cell.id)
+    while (following := attempts.next_attempt(done)) is not None and not stopped():
+        done = (*done, _attempt(turn, image, setting, *following))
+
+
+def _attempt(turn: Turn, image: Image | BuildFailure, setting: Setting, number: int, purpose: Purpose) -> Attempt:
+    cell = turn.cell
+    place = attempts.begin(setting.out, cell.id, number)
+    if isinstance(image, BuildFailure):
+        made = _unprepared(cell, number, image, place)
+    else:
+        made = _made(turn, number, image, setting, place)
+    attempt = msgspec.structs.replace(made, purpose=purpose, host=setting.host.name, engine=setting.engine.name)
+    with setting.journal.step(Step.COMMIT, cell=cell.id, attempt=number):
+        attempts.commit(place, attempt)
+    return attempt
+
+
+def _made(turn: Turn, number: int, image: Image, setting: Setting, place: Path) -> Attempt:
+    """What the engine made of it; an engine that failed is told in the Exit, as every engine should tell it itself."""
+    cell = turn.cell
+    task = Task(
+        run_id=setting.out.name,
+        cell=cell,
+        number=number,
+        image=image,
+        argv=attempts.ARGV,
+        suites=setting.suites,
+        inputs={CELL: attempts.cell_file(cell)},
+        env=attempts.environment(cell),
+        out=place,
+        deadline_s=cell.limits.timeout_s,
+        devices=turn.devices,
+    )
+    started = now()
+    try:
+        return setting.engine.run(task, partial(setting.journal.step, cell=cell.id, attempt=number))
+    except InfrastructureError as error:
+        return Attempt(cell=cell.id, number=number, image=image.name, exit=Exit(problem=str(error), started=started))
+
+
+def _unprepared(cell: PlannedCell, number: int, failure: BuildFailure, place: Path) -> Attempt:
+    log = Log(head=failure.log_tail, bytes=len(failure.log_tail.encode()))
+    with folder.told(place):
+        write_log(log, place)
+    problem = f"{failure.cause}: {failure.reason}"
+    return Attempt(cell=cell.id, number=number, exit=Exit(problem=problem, step=Step.PREPARE, started=now(), log=log))
+
+
+def now() -> str:
+    """The time of day in UTC, for people: durations are never made from it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def result(out: Path, cell: PlannedCell) -> CellResult:
+    """What the cell's committed attempts come to, by the one judge."""
+    return judge(cell, [read(place, cell.id) for place in attempts.committed_folders(out, cell.id)])

@@ -1,0 +1,114 @@
+"""The folder of a run: its id, its files, and writes that are whole or not there at all."""
+
+import errno
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestrator import text
+from orchestrator.errors import InfrastructureError
+
+PLAN = "plan.json"
+JOURNAL = "journal.jsonl"
+CELLS = "cells"
+MIN_FREE = 1 << 30  # bytes: a cell's bundle is small, but an image build beside it is not
+
+_ATTEMPT = re.compile(r"attempt-([1-9]\d{0,5})")
+_TRIES = 64
+
+
+def run_id(now: datetime, tail: str) -> str:
+    """`20261129T151200Z-3fa9`: sorts by start; the tail of hex digits keeps two runs of one second apart."""
+    return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{tail}"
+
+
+def create(runs: Path) -> Path:
+    """A new, empty run folder under `runs`, which is made where it is missing."""
+    with told(runs):
+        runs.mkdir(parents=True, exist_ok=True)
+        for _ in range(_TRIES):
+            folder = runs / run_id(datetime.now(UTC), secrets.token_hex(2))
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            return folder
+    raise InfrastructureError(f"no free run id was found in {_TRIES} tries", place=str(runs))
+
+
+def attempt_folder(run: Path, cell: str, number: int) -> Path:
+    """Where the bundle of one attempt lies; InfrastructureError when the cell's id is not a plain file name."""
+    if not text.is_file_name(cell):
+        raise InfrastructureError(f"`{text.one_line(cell)}` cannot name a folder", place=str(run))
+    return run / CELLS / cell / f"attempt-{number}"
+
+
+def attempt_folders(run: Path, cell: str) -> tuple[tuple[int, Path], ...]:
+    """Each attempt of the cell that left a folder, by number."""
+    try:
+        names = os.listdir(attempt_folder(run, cell, 1).parent)  # noqa: PTH208 - names are what is matched
+    except FileNotFoundError:
+        return ()
+    numbers = sorted(int(match[1]) for name in names if (match := _ATTEMPT.fullmatch(name)))
+    return tuple((number, attempt_folder(run, cell, number)) for number in numbers)
+
+
+def write(path: Path, data: bytes) -> None:
+    """The file with these bytes, on the disk when this returns: after a crash it is old, or new, never half."""
+    half = path.with_name(f".{path.name}.half")
+    with told(path):
+        with half.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        half.replace(path)
+        sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Waits until the file, or the names in the folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def admit(folder: Path, least: int = MIN_FREE) -> None:
+    """InfrastructureError when the disk of the folder has less than `least` bytes free."""
+    free = free_bytes(folder)
+    if free < least:
+        raise InfrastructureError(
+            f"{free} bytes are free, a run needs {least}",
+            place=str(folder),
+            hint="make room, or give another folder with `--out`",
+        )
+
+
+def free_bytes(path: Path) -> int:
+    """Bytes that an ordinary user may still write on the disk of the path."""
+    with told(path):
+        disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turns a failed write or read into an InfrastructureError with the path, and the free bytes of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        fact = error.strerror or str(error)
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            fact += f", {_free_near(path)} bytes free"
+        raise InfrastructureError(fact, place=str(error.filename or path)) from error
+
+
+def _free_near(path: Path) -> int:
+    there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
+    disk = os.statvfs(there)
+    return disk.f_bavail * disk.f_frsize

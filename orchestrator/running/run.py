@@ -1,0 +1,154 @@
+"""Plan -> Run: prepare every image, run each placed cell, commit each attempt as it ends, merge.
+
+Nothing is decided here: engines say what they saw, `results.judge` says what it means, `results.merge` makes the end.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from orchestrator.axes import image_axes
+from orchestrator.engines.engine import Engine
+from orchestrator.errors import InfrastructureError, InputError, Interrupted
+from orchestrator.model import Host, Plan, Run
+from orchestrator.results.merge import merge, read_plan, write
+from orchestrator.running import attempts, cells, folder, journal, signals
+from orchestrator.running.schedule import Turn, schedule
+from orchestrator.running.supply import Supply, supply
+from orchestrator.settings import Site
+from orchestrator.vocabulary import Step
+
+Say = Callable[[str], None]
+
+
+def new_run_folder(runs: Path) -> Path:
+    """A new run folder under `runs`, with an id of its own."""
+    return folder.create(runs)
+
+
+def suites_folder() -> Path:
+    """The folder that holds the package `suites`: beside this package, in a checkout and in an installed wheel."""
+    found = Path(__file__).resolve().parents[2]
+    if not (found / "suites" / "__main__.py").is_file():
+        raise InfrastructureError(
+            "the smoke suite is not there", place=str(found / "suites"), cause="a damaged installation"
+        )
+    return found
+
+
+def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
+    plan: Plan,
+    site: Site,
+    engine: Engine,
+    out: Path,
+    *,
+    host: Host,
+    suites: Path,
+    say: Say,
+    resume: bool = False,
+    jobs: int = 2,
+) -> Run:
+    """Runs the placed cells of the plan in the run folder `out`, and merges what came of them.
+
+    With `resume`, the plan is the one in `out`; committed cells stay as they are, what was begun is done anew.
+    Raises Interrupted when a signal stopped it, after everything that was done is committed and merged, and
+    InfrastructureError when the folder cannot be written or another process writes it.
+    """
+    say = _while_heard(say)
+    folder.admit(out)
+    with journal.opened(out) as log:
+        plan = _resumed(out, log, engine, say) if resume else _begun(plan, out, log)
+        setting = cells.Setting(out=out, engine=engine, host=host, suites=suites, journal=log)
+        turns = schedule(plan.cells, host)
+        with signals.watched(say) as stop:
+            try:
+                images = _prepared(turns, setting, site, jobs, say)
+                stop.act = engine.stop_all
+            except KeyboardInterrupt:
+                images = {}
+            for number, turn in enumerate(turns, start=1):
+                if stop.by:
+                    break
+                _run_cell(turn, images, setting, stop, partial(_numbered, say, f"[{number}/{len(turns)}]"))
+            stop.act = _carry_on
+            run = _merged(plan, out, log)
+    left = sum(not cells.is_done(out, turn.cell) for turn in turns)
+    if left:
+        raise Interrupted(
+            f"stopped by {stop.by}, {len(turns) - left} of {len(turns)} cells are done",
+            place=str(out),
+            hint=f"`torchmatrix run --resume {out}` does the rest",
+        )
+    return run
+
+
+def _begun(plan: Plan, out: Path, log: journal.Journal) -> Plan:
+    if (out / folder.PLAN).exists():
+        raise InputError("there is a run in this folder", place=str(out), hint=f"torchmatrix run --resume {out}")
+    with log.step(Step.PLAN):
+        folder.write(out / folder.PLAN, msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
+    return plan
+
+
+def _resumed(out: Path, log: journal.Journal, engine: Engine, say: Say) -> Plan:
+    """The plan of the run that is taken up; what its dead owner left running is gone then."""
+    plan = read_plan(out / folder.PLAN)
+    for line in journal.unended(log.before):
+        say(f"the {line.step} of {line.cell or 'the run'} was cut off: done again")
+    for name in engine.sweep(out.name):
+        say(f"removed {name}, which the run had left")
+    return plan
+
+
+def _prepared(turns: Sequence[Turn], setting: cells.Setting, site: Site, jobs: int, say: Say) -> Supply:
+    """What the cells that are still to run need; InfrastructureError when there is no engine to make it."""
+    wanted = {
+        turn.cell.image: image_axes(turn.cell.axes) for turn in turns if not cells.is_done(setting.out, turn.cell)
+    }
+    if not wanted:
+        return {}
+    with setting.journal.step(Step.PREPARE, detail=f"{len(wanted)} images"):
+        return supply(setting.engine.name, wanted, site, jobs=jobs, say=say)
+
+
+def _run_cell(turn: Turn, images: Supply, setting: cells.Setting, stop: signals.Stop, say: Say) -> None:
+    """Runs the cell where it is not done yet, and says what became of it."""
+    if cells.is_done(setting.out, turn.cell):
+        return
+    folder.admit(setting.out)
+    started = time.monotonic()
+    cells.run_cell(turn, images[turn.cell.image], setting, lambda: bool(stop.by))
+    became = cells.result(setting.out, turn.cell)
+    told = f"{turn.cell.id} {became.status} in {time.monotonic() - started:.0f} s"
+    say(told + (f": {became.reason}" if became.reason else ""))
+
+
+def _numbered(say: Say, place: str, line: str) -> None:
+    say(f"{place} {line}")
+
+
+def _merged(plan: Plan, out: Path, log: journal.Journal) -> Run:
+    """The run from its committed attempts alone: a half one, which a kill left, is no evidence."""
+    places = [place for cell in plan.cells for place in attempts.committed_folders(out, cell.id)]
+    with log.step(Step.MERGE):
+        run = merge(plan, places, run_id=out.name)
+        write(run, places, out)
+    return run
+
+
+def _carry_on() -> None:
+    """What a signal does beyond being noted once all cells are behind us: the merge ends by itself, and soon."""
+
+
+def _while_heard(say: Say) -> Say:
+    """The same, until nobody listens any more: a closed terminal or pipe must not end a run that is committing."""
+
+    def heard(line: str) -> None:
+        with suppress(OSError, ValueError, RuntimeError):  # gone, closed, or interrupted inside a write by our handler
+            say(line)
+
+    return heard
