@@ -21,8 +21,16 @@ def by_axis(section: Sequence[AxisValues]) -> Values:
 
 
 def allowed(entries: Sequence[AxisValues], cell: Axes) -> tuple[str, ...]:
-    """The values that an axis may take in a cell: those of each entry whose condition holds there."""
-    return tuple(dict.fromkeys(value for e in entries if axes.selects(e.when, cell) for value in e.values))
+    """The values that an axis may take in a cell: those of each entry whose condition holds there.
+
+    A ready image leaves axes unsaid: what is unknown of it excludes nothing.
+    """
+    holding = [entry for entry in entries if axes.selects(_known(entry.when, cell), cell)]
+    return tuple(dict.fromkeys(value for entry in holding for value in entry.values))
+
+
+def _known(when: Axes, cell: Axes) -> Axes:
+    return {name: pattern for name, pattern in when.items() if name in cell or "image" not in cell}
 
 
 class _Values(Struct, frozen=True, kw_only=True):

@@ -1,13 +1,12 @@
-"""Conditions on axes (axis -> glob, `|` alternatives, or version range): their form, and whether one can ever hold."""
+"""Conditions on axes: axis -> glob, alternatives with `|`, or version range."""
 
 import re
-from collections.abc import Mapping
 
 from orchestrator import axes, text
 from orchestrator.matrix.forms import TEXT_SCHEMA, Form, mapping, scalar
 from orchestrator.matrix.problems import Problems
 from orchestrator.matrix.tree import Node
-from orchestrator.model import Axes, Place
+from orchestrator.model import Axes
 
 _PATTERN = re.compile(r"[A-Za-z0-9.*?\[\]|<>=!~, _+:/@-]{1,200}", re.ASCII)
 _RANGE_STARTS = "<>=!~"
@@ -64,14 +63,3 @@ CONDITION: Form[Axes] = Form(
         "minProperties": 1,
     },
 )
-
-
-def check_possible(when: Axes, values: Mapping[str, frozenset[str]], place: Place, problems: Problems) -> None:
-    """Tells of each part of a condition that no value in the file fits; `values` are those by axis."""
-    for name, pattern in when.items():
-        known = values.get(name, frozenset())
-        if not any(axes.matches_any(pattern, value) for value in known):
-            listed = text.one_line(", ".join(sorted(known)), 120) or "none"
-            problems.add(
-                place, f"`{name}: {text.one_line(pattern, 60)}` matches nothing in this file", cause=f"values: {listed}"
-            )

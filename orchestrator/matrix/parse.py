@@ -7,7 +7,6 @@ alias does not stop them, and nesting costs no recursion.
 from typing import TYPE_CHECKING
 
 from orchestrator import text
-from orchestrator.errors import InputError, InputErrors
 from orchestrator.matrix.problems import Problems
 from orchestrator.matrix.tree import Listing, Node, Refused, Scalar, Table
 from orchestrator.model import Place
@@ -15,11 +14,12 @@ from orchestrator.model import Place
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ruamel.yaml.error import StreamMark
+    from ruamel.yaml.error import MarkedYAMLError, StreamMark
     from ruamel.yaml.events import CollectionStartEvent, DocumentStartEvent, Event, ScalarEvent
 
 MAX_DEPTH = 16
 MAX_TEXT = 4096
+MAX_NODES = 100_000  # half a minute of the parser would pass for a hang
 
 
 def parse(content: str, name: str, problems: Problems) -> Node:
@@ -30,12 +30,8 @@ def parse(content: str, name: str, problems: Problems) -> Node:
     """
     builder = _Builder(name, problems)
     for event in _events(content, name, problems):
-        if not builder.take(event):
-            problems.raise_any()
-    if builder.root is None:
-        problems.raise_any()
-        raise InputErrors([InputError("the file is empty", place=f"{name}:1:1")])
-    return builder.root
+        builder.take(event)
+    return builder.root or problems.stop(Place(file=name, line=1, column=1), "the file is empty")
 
 
 def _events(content: str, name: str, problems: Problems) -> "Iterator[Event]":
@@ -47,25 +43,24 @@ def _events(content: str, name: str, problems: Problems) -> "Iterator[Event]":
         yield from YAML(typ="safe", pure=True).parse(content)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problems.add(_place(mark, name), _told(error.problem, error.context), cause=_begun(error))
-        problems.raise_any()
+        problems.stop(_place(mark, name), _told(error.problem or error.context), cause=_begun(error))
     except (YAMLError, ValueError, LookupError, TypeError, AttributeError, AssertionError) as error:
         # The pure parser lets a few of its own slips through on hostile input.
-        problems.add(Place(file=name, line=1, column=1), "this is not YAML", cause=text.one_line(str(error), 160))
-        problems.raise_any()
+        start = Place(file=name, line=1, column=1)
+        problems.stop(start, "this is not YAML", cause=text.one_line(str(error), 160))
 
 
-def _told(problem: str | None, context: str | None) -> str:
+def _told(problem: str | None) -> str:
     """A parser's complaint in our words."""
-    said = text.one_line(problem or context or "this is not YAML", 200)
+    said = text.one_line(problem or "this is not YAML", 200)
     if "'\\t'" in said:
         return "a tab cannot indent YAML: use spaces"
     return said.replace("\\x00", "end of file").replace("<stream end>", "end of file")
 
 
-def _begun(error: "object") -> str:
-    context, mark = getattr(error, "context", None), getattr(error, "context_mark", None)
-    return f"{context} that begins in line {mark.line + 1}" if context and mark else ""
+def _begun(error: "MarkedYAMLError") -> str:
+    mark = error.context_mark
+    return f"{error.context} that begins in line {mark.line + 1}" if error.context and mark else ""
 
 
 def _place(mark: "StreamMark | None", name: str) -> Place:
@@ -111,15 +106,16 @@ class _Builder:
         self._name = name
         self._problems = problems
         self._open: list[_Open] = []
+        self._nodes = 0
 
-    def take(self, event: "Event") -> bool:
-        """Takes the next event; false when nothing after it should be read."""
+    def take(self, event: "Event") -> None:
+        """Takes the next event."""
         from ruamel.yaml import events
 
         place = _place(event.start_mark, self._name)
         match event:
             case events.DocumentStartEvent():
-                return self._begin_document(event, place)
+                self._begin_document(event, place)
             case events.AliasEvent():
                 self._problems.add(place, f"aliases are not supported: write out what `*{event.anchor}` stands for")
                 self._put(Refused(place=place))
@@ -131,22 +127,18 @@ class _Builder:
             case events.SequenceStartEvent() | events.MappingStartEvent():
                 self._check_node(event, place)
                 if len(self._open) >= MAX_DEPTH:
-                    self._problems.add(place, f"nested deeper than {MAX_DEPTH} levels")
-                    return False
+                    self._problems.stop(place, f"nested deeper than {MAX_DEPTH} levels")
                 self._open.append(_Open(place, is_table=isinstance(event, events.MappingStartEvent)))
             case events.SequenceEndEvent() | events.MappingEndEvent():
                 self._put(self._open.pop().closed(self._problems))
             case _:
                 pass
-        return True
 
-    def _begin_document(self, event: "DocumentStartEvent", place: Place) -> bool:
+    def _begin_document(self, event: "DocumentStartEvent", place: Place) -> None:
         if self.root is not None:
-            self._problems.add(place, "a second document begins here: the file holds one")
-            return False
+            self._problems.stop(place, "a second document begins here: the file holds one")
         if event.tags or event.version:
             self._problems.add(place, "YAML directives (%YAML, %TAG) are not supported")
-        return True
 
     def _check_node(self, event: "ScalarEvent | CollectionStartEvent", place: Place) -> None:
         if event.anchor is not None:
@@ -155,6 +147,9 @@ class _Builder:
             self._problems.add(place, f"tags are not supported: remove `{text.one_line(event.tag, 60)}`")
 
     def _put(self, node: Node) -> None:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            self._problems.stop(node.place, f"more than {MAX_NODES} values: a matrix of that size is a mistake")
         if self._open:
             self._open[-1].items.append(node)
         else:

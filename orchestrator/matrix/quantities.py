@@ -18,7 +18,7 @@ def number(low: float, high: float) -> Callable[[str], float]:
     def parse(written: str) -> float:
         if not _NUMBER.fullmatch(written):
             raise ValueError("it takes a number, such as 19.2")
-        return _within(float(written), low, high, f"{low:g} to {high:g}")
+        return _within(float(written), low, high, f"from {low:g} to {high:g}")
 
     return parse
 
@@ -29,7 +29,7 @@ def count(low: int, high: int) -> Callable[[str], int]:
     def parse(written: str) -> int:
         if not re.fullmatch(r"\d{1,9}", written, re.ASCII):
             raise ValueError("it takes a whole number, such as 8")
-        return int(_within(int(written), low, high, f"{low} to {high}"))
+        return int(_within(int(written), low, high, f"from {low} to {high}"))
 
     return parse
 
@@ -37,19 +37,19 @@ def count(low: int, high: int) -> Callable[[str], int]:
 def duration(written: str) -> float:
     """Seconds from `90s`, `20m` or `1.5h`; at most seven days."""
     value, unit = _split(written, _SECONDS, "a duration, such as 90s, 20m or 2h")
-    return _within(value * _SECONDS[unit], 1.0, 7 * DAY, "1s to 168h")
+    return _within(value * _SECONDS[unit], 1.0, 7 * DAY, "from 1s to 168h")
 
 
 def size(written: str) -> int:
     """Bytes from `512MiB` or `16GiB`; from 1 MiB to 64 TiB."""
     value, unit = _split(written, _BYTES, "a size, such as 512MiB or 16GiB")
-    return int(_within(value * _BYTES[unit], 1 << 20, 64 << 40, "1MiB to 64TiB"))
+    return int(_within(value * _BYTES[unit], 1 << 20, 64 << 40, "from 1MiB to 64TiB"))
 
 
 def percent(written: str) -> float:
     """A fraction from `3%`: 0.03; more than 0 % and at most 100 %."""
     value, _ = _split(written, {"%": 1.0}, "a percentage, such as 3%")
-    return _within(value, 1e-6, 100.0, "more than 0% to 100%") / 100.0
+    return _within(value, 1e-6, 100.0, "more than 0% and at most 100%") / 100.0
 
 
 def date(written: str) -> str:
@@ -86,5 +86,5 @@ def _split(written: str, units: "dict[str, float] | dict[str, int]", form: str) 
 
 def _within(value: float, low: float, high: float, allowed: str) -> float:
     if not low <= value <= high:
-        raise ValueError(f"it must be from {allowed}")
+        raise ValueError(f"it must be {allowed}")
     return value

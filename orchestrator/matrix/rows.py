@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from orchestrator import axes, text
 from orchestrator.matrix import quantities
 from orchestrator.matrix.axis_values import Values, allowed
@@ -13,15 +15,26 @@ from orchestrator.model import Place, Row
 BUILT = ("torch", "torch_build", "python")  # what an image cannot be built without
 
 
+class WrittenRow(Struct, frozen=True, kw_only=True):
+    """A row, and where each of its keys has its value."""
+
+    row: Row
+    places: Mapping[str, Place]
+
+
 def axis_form(axis: axes.Axis) -> Form[str]:
     """The form of one axis's value."""
 
-    def parse(written: str) -> str:
-        if problem := axes.problem_with(axis, written):
-            raise ValueError(problem)
-        return written
+    def read(node: Node, name: str, problems: Problems) -> str | None:
+        if not isinstance(node, Scalar):
+            refuse(node, name, "text", problems)
+            return None
+        if problem := axes.problem_with(axis, node.value):
+            problems.add(node.place, problem)
+            return None
+        return node.value
 
-    return scalar(parse, {"enum": list(axis.choices)} if axis.choices else TEXT_SCHEMA)
+    return Form(read=read, schema={"enum": list(axis.choices)} if axis.choices else TEXT_SCHEMA)
 
 
 def _read_env(node: Node, name: str, problems: Problems) -> str | None:
@@ -72,12 +85,12 @@ _AXES: tuple[Field[str], ...] = tuple(
 )
 
 
-def _row(record: Record, problems: Problems) -> Row:
+def _row(record: Record, problems: Problems) -> WrittenRow:
     given = {field.name: value for field in _AXES if (value := record.get(field)) is not None}
     if not record.broken:  # a key that could not be read may be the one that lacks
         _check_complete(record, given, problems)
     _check_conditions(record, given, problems)
-    return Row(
+    row = Row(
         name=record.get(_NAME) or "",
         owner=record[_OWNER],
         axes=given,
@@ -85,6 +98,7 @@ def _row(record: Record, problems: Problems) -> Row:
         timeout_s=record.get(_TIMEOUT),
         place=record.place,
     )
+    return WrittenRow(row=row, places=record.places)
 
 
 ROWS = listing(table((_NAME, _OWNER, _FALLBACK, _TIMEOUT, *_AXES), _row, partly=True))
@@ -101,17 +115,20 @@ def _check_complete(record: Record, given: Mapping[str, str], problems: Problems
 
 def _check_conditions(record: Record, given: Mapping[str, str], problems: Problems) -> None:
     """An axis that has no meaning in the row's combination is a mistake, not a detail."""
-    if "image" in given and "torch_build" not in given:
-        return  # what is in a ready image is observed, not known here
     for name in given:
         axis = axes.AXES[name]
-        if not axes.applies(axis, given) and all(needed in given for needed in axis.when):
+        if not _has_meaning(axis, given):
             where = text.pairs({needed: given[needed] for needed in axis.when})
             problems.add(
                 record.places[name],
                 f"`{name}` has no meaning where {where}",
                 cause=f"it applies where {text.pairs(axis.when)}",
             )
+
+
+def _has_meaning(axis: axes.Axis, given: Mapping[str, str]) -> bool:
+    """Whether an axis applies, as far as the row tells: what is in a ready image is observed, not known here."""
+    return axes.applies(axis, given) or not all(needed in given for needed in axis.when)
 
 
 def check_names(rows: Sequence[Row], problems: Problems) -> None:
@@ -123,19 +140,19 @@ def check_names(rows: Sequence[Row], problems: Problems) -> None:
         first.setdefault(row.name, row.place)
 
 
-def check_values(rows: Sequence[Row], values: Values, problems: Problems) -> None:
+def check_values(written: Sequence[WrittenRow], values: Values, problems: Problems) -> None:
     """Tells of row values that the `axes` section does not hold, for the axes that it declares."""
-    for row in rows:
-        for name, value in row.axes.items():
-            if name not in values:
-                continue
-            known = allowed(values[name], axes.complete(row.axes))
-            if value in known:
-                continue
-            shown = f"row `{row.name}`: `{text.one_line(value, 60)}` is not among the values of `{name}`"
-            near = axes.suggestion(value, dict.fromkeys(known))
-            listed = ", ".join(known) or "none under this row's other values"
-            place = values[name][0].place
-            problems.add(
-                row.place, shown + (f", {near}" if near else ""), cause=f"line {place.line} has {text.one_line(listed)}"
-            )
+    for each in written:
+        cell = axes.complete(each.row.axes)
+        for name, value in each.row.axes.items():
+            if name in values and _has_meaning(axes.AXES[name], cell):
+                _check_value(name, value, allowed(values[name], cell), each.places[name], problems)
+
+
+def _check_value(name: str, value: str, known: Sequence[str], place: Place, problems: Problems) -> None:
+    if value in known:
+        return
+    near = axes.suggestion(value, dict.fromkeys(known))
+    fact = f"`{text.one_line(value, 60)}` is not among the values of `{name}`" + (f", {near}" if near else "")
+    listed = text.one_line(", ".join(known), 120) or "none beside the other values of this row"
+    problems.add(place, fact, cause=f"`axes` has {listed}")

@@ -1,17 +1,16 @@
 """The whole of matrix.yaml: its sections, what holds between them, and its JSON Schema for editors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator import axes
 from orchestrator.matrix import axis_values, extras, rows, runners
-from orchestrator.matrix.conditions import check_possible
-from orchestrator.matrix.forms import Field, object_schema, read_record, scalar
+from orchestrator.matrix.forms import Field, Record, object_schema, read_record, scalar
+from orchestrator.matrix.known_values import check_possible, known_values
 from orchestrator.matrix.limits import EDGE, GATES, LIMITS
 from orchestrator.matrix.problems import Problems
 from orchestrator.matrix.rules import KNOWN_ISSUES, RULES
-from orchestrator.matrix.tree import Listing, Node, Refused, Scalar, Table
+from orchestrator.matrix.tree import Node, Table
 from orchestrator.model import Edge, Limits, Matrix
 
 VERSION = 1
@@ -62,10 +61,11 @@ def matrix_of(root: Node, folder: Path, problems: Problems) -> Matrix:
     if record is None or _PRODUCTION.name not in record.values:
         problems.raise_any()
     assert record is not None
+    written = record[_PRODUCTION]
     matrix = Matrix(
         file=root.place.file,
         axes=record[_AXES],
-        production=record[_PRODUCTION],
+        production=tuple(each.row for each in written),
         edge=record[_EDGE],
         loads=record[_LOADS],
         rules=record[_RULES],
@@ -76,54 +76,30 @@ def matrix_of(root: Node, folder: Path, problems: Problems) -> Matrix:
         gates=record[_GATES],
         secrets=record[_SECRETS],
     )
-    _check(matrix, _values(matrix, root, whole=not record.broken & {_AXES.name, _PRODUCTION.name}), folder, problems)
+    rows.check_names(matrix.production, problems)
+    rows.check_values(written, axis_values.by_axis(matrix.axes), problems)
+    runners.check_names(matrix.runners, problems)
+    extras.check_paths(matrix.loads, folder, problems)
+    _check_conditions(matrix, _broken(root, record), problems)
     problems.raise_any()
     return matrix
 
 
-def _check(matrix: Matrix, values: Mapping[str, frozenset[str]], folder: Path, problems: Problems) -> None:
-    """What holds between the sections; `values` are those that each axis can have."""
-    rows.check_names(matrix.production, problems)
-    rows.check_values(matrix.production, axis_values.by_axis(matrix.axes), problems)
-    runners.check_names(matrix.runners, problems)
-    extras.check_paths(matrix.loads, folder, problems)
+def _broken(root: Node, record: Record) -> list[Node]:
+    """The sections with values of axes in which something could not be read."""
+    names = record.broken & {_AXES.name, _PRODUCTION.name}
+    return [child for key, child in root.entries if key.value in names] if isinstance(root, Table) else []
+
+
+def _check_conditions(matrix: Matrix, broken: Sequence[Node], problems: Problems) -> None:
+    """A condition that can never hold is a typo, or was forgotten when its value went."""
+    values = known_values(matrix.axes, matrix.production, broken)
     for entry in matrix.axes:
         check_possible(entry.when, values, entry.place, problems)
     for rule in matrix.rules:
         check_possible(rule.forbid, values, rule.place, problems)
     for known in matrix.known_issues:
         check_possible(known.when, values, known.place, problems)
-
-
-def _values(matrix: Matrix, root: Node, *, whole: bool) -> Mapping[str, frozenset[str]]:
-    """Every value that each axis can have in this file: declared, named by a row, or a default.
-
-    Where parts of the file could not be read (not `whole`), any text of it may be a value that is missing: then no
-    condition is called impossible for want of a value that stands in a broken row.
-    """
-    found: dict[str, set[str]] = {name: set() if whole else set(_texts(root)) for name in axes.AXES}
-    for entry in matrix.axes:
-        found[entry.axis].update(entry.values)
-    for row in matrix.production:
-        for name, value in axes.complete(row.axes).items():
-            found[name].add(value)
-    return {name: frozenset(values) for name, values in found.items()}
-
-
-def _texts(node: Node) -> Iterator[str]:
-    """Every text below the sections that hold values of axes."""
-    match node:
-        case Scalar():
-            yield node.value
-        case Listing():
-            for child in node.items:
-                yield from _texts(child)
-        case Table():
-            for key, child in node.entries:
-                if key.value not in {"when", _RULES.name, _KNOWN.name}:
-                    yield from _texts(child)
-        case Refused():
-            return
 
 
 def document_schema() -> dict[str, Any]:

@@ -7,6 +7,7 @@ from orchestrator.model import Axes, Host, Placement, RunnerClass
 
 HERE = "here"
 TIMES = "\N{MULTIPLICATION SIGN}"
+_ARCH = axes.AXES["host_arch"].default or ""
 _BESIDE_THE_GPU = ("driver", "partition", "firmware", "container_toolkit")
 _DRIVERS: Mapping[str, str] = {"cuda": "NVIDIA driver", "rocm": "AMD driver", "xpu": "Intel GPU driver"}
 
@@ -30,11 +31,10 @@ def place(cell: Axes, host: Host | None, runners: Sequence[RunnerClass]) -> Plac
 def _on_a_runner(cell: Axes, runner: RunnerClass | None) -> Placement:
     if runner is not None:
         return Placement(placed=True, runner=runner.name, reason=f"runner class {runner.name}")
-    if takes_gpu(cell) or cell.get("host_arch", "x86_64") != "x86_64":
-        return Placement(
-            placed=False, runner=None, reason=f"needs {_needs(cell)}; no runner class of the matrix has them"
-        )
-    return Placement(placed=True, runner=HERE, reason="any machine with an engine")
+    if not takes_gpu(cell) and cell.get("host_arch", _ARCH) == _ARCH:
+        return Placement(placed=True, runner=HERE, reason="any machine with an engine")
+    reason = f"needs {_needs(cell)}; no runner class of the matrix has them"
+    return Placement(placed=False, runner=None, reason=reason)
 
 
 def takes_gpu(cell: Axes) -> bool:
@@ -54,7 +54,7 @@ def runner_for(cell: Axes, runners: Sequence[RunnerClass], host: Host | None = N
 
 def _fits(cell: Axes, machine: Axes) -> bool:
     """Whether a class of machines has every host axis that a cell asks for."""
-    if not axes.matches("host_arch", cell.get("host_arch", "x86_64"), machine.get("host_arch", "x86_64")):
+    if not axes.matches("host_arch", cell.get("host_arch", _ARCH), machine.get("host_arch", _ARCH)):
         return False
     if not takes_gpu(cell):
         return "gpu" not in machine  # a GPU machine is too dear for a cell that leaves its GPU idle
@@ -91,11 +91,11 @@ def _default(name: str) -> str:
 
 def _lacking(cell: Axes, host: Host) -> str:
     """What this machine lacks for a cell, as the second half of a sentence; an empty text when it can run it."""
-    wanted, found = cell.get("host_arch", "x86_64"), host.axes.get("host_arch", "x86_64")
+    arch = host.axes.get("host_arch", _ARCH)
     if host.engine == "none":
         return f"this machine has no engine: {host.engine_reason}"
-    if ("image" not in cell and wanted != found) or cell.get("host_arch", found) != found:
-        return f"this machine is {found}"
+    if cell.get("host_arch", arch) != arch:
+        return f"this machine is {arch}"
     if takes_gpu(cell) and (without := _lacking_gpu(cell, host)):
         return without
     return _lacking_software(cell, host)
@@ -126,10 +126,12 @@ def _lacking_software(cell: Axes, host: Host) -> str:
 
 
 def _lacking_here(cell: Axes, interpreter: Axes) -> str:
-    """The interpreter that is there is what it is; what it does not tell about itself is seen when it runs."""
-    wanted = {name: cell[name] for name in ("torch", "torch_build", "python") if name in cell}
-    found = axes.differences(wanted, interpreter)
-    return "".join(f"the interpreter here has {_shown(name, have)}" for name, (_, have) in list(found.items())[:1])
+    """The interpreter that is there is what it is. Its torch may not tell its build: that is seen when it runs."""
+    for name in ("torch", "torch_build", "python"):
+        have = interpreter.get(name, "")
+        if name in cell and not axes.matches(name, cell[name], have) and (have or name != "torch_build"):
+            return f"the interpreter here has {_shown(name, have)}"
+    return ""
 
 
 def _lacking_process(cell: Axes, host: Host) -> str:
@@ -152,7 +154,7 @@ def _needs(cell: Axes) -> str:
     if takes_gpu(cell):
         asked = [name for name in _BESIDE_THE_GPU if cell.get(name, _default(name)) != _default(name)]
         parts = [*(_shown(name, cell[name]) for name in asked), f"{gpus_of(cell)} {TIMES} {cell.get('gpu', 'GPU')}"]
-    if cell.get("host_arch", "x86_64") != "x86_64":
+    if cell.get("host_arch", _ARCH) != _ARCH:
         parts.append(cell["host_arch"])
     if not parts:
         parts = ["a ready image" if "image" in cell else _software(cell)]
