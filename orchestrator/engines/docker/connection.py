@@ -73,7 +73,7 @@ def version(environ: Mapping[str, str], timeout_s: float = PROBE_S) -> Version:
 
 def client(environ: Mapping[str, str], timeout_s: float = CALL_S) -> "APIClient":
     """A docker-py client of an engine that answered and is new enough; each thread has its own."""
-    found = version(environ)
+    found = version(environ, min(PROBE_S, timeout_s))
     import docker
     from docker.constants import DEFAULT_DOCKER_API_VERSION
     from docker.utils import kwargs_from_env

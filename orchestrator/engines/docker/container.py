@@ -21,13 +21,10 @@ def create(client: "APIClient", name: str, profile: Profile, inputs: Mapping[str
         client.put_archive(name, VOLUME, _folders(inputs))
 
 
-def start(client: "APIClient", name: str) -> Any:
-    """Attach, then start; the socket of the output, complete from its first byte."""
-    with calling("attaching to the container"):
-        output = client.attach_socket(name, params={"stdout": 1, "stderr": 1, "stream": 1})
+def start(client: "APIClient", name: str) -> None:
+    """Start the container."""
     with calling("starting the container"):
         client.start(name)
-    return output
 
 
 def remove(client: "APIClient", name: str) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from orchestrator.engines.owner import Owner, parse
 from orchestrator.engines.task import Task
 
-RUN = "torchmatrix.run"
-CELL = "torchmatrix.cell"
-ATTEMPT = "torchmatrix.attempt"
-OWNER = "torchmatrix.owner"
+RUN = "org.torchmatrix.run"
+CELL = "org.torchmatrix.cell"
+ATTEMPT = "org.torchmatrix.attempt"
+OWNER = "org.torchmatrix.owner"
 
 
 def labels(task: Task, owner: Owner) -> dict[str, str]:

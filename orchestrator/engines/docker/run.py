@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.engines.docker import connection, container
 from orchestrator.engines.docker.collect import collect
+from orchestrator.engines.docker.output import Output
 from orchestrator.engines.docker.profile import Profile, profile
 from orchestrator.engines.docker.sweep import sweep
 from orchestrator.engines.docker.watch import killed_by_somebody, watch
@@ -66,7 +67,8 @@ class DockerEngine:
                 undo.callback(_remove, client, name, seen)  # before: a creation may succeed and never be answered
                 container.create(client, name, made, task.inputs)
             with seen.during(Step.START):
-                output = undo.enter_context(closing(container.start(client, name)))
+                output = undo.enter_context(closing(Output(client, name)))
+                container.start(client, name)
             seen.begin()
             with seen.during(Step.WAIT):
                 state = watch(client, name, output, seen.log, seen.ending, self._stop)

@@ -8,15 +8,15 @@ the container.
 import json
 import select
 import signal
-import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from orchestrator.engines.docker.connection import Gone, calling, raise_for_status
 from orchestrator.engines.docker.frames import Frames
+from orchestrator.engines.docker.output import Output
 from orchestrator.engines.ending import Ending
 from orchestrator.engines.log import LogKeeper
 from orchestrator.engines.stop import Stop
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 LOOK_S = 2.0
 _FIRST_LOOK_S = 0.002  # after the stream's end the engine needs some milliseconds to note the exit
-_PIECE = 256 << 10
 _KILLED = frozenset({128 + signal.SIGKILL, 128 + signal.SIGTERM})
 
 
@@ -46,14 +45,14 @@ def state_of(client: "APIClient", container: str) -> State:
         return msgspec.convert(client.inspect_container(container)["State"], State)
 
 
-def watch(client: "APIClient", container: str, output: Any, log: LogKeeper, ending: Ending, stop: Stop) -> State:
+def watch(client: "APIClient", container: str, output: Output, log: LogKeeper, ending: Ending, stop: Stop) -> State:
     """Feed the log until the container has ended, by itself or by us; its last state.
 
     InfrastructureError: it was paused or removed by somebody else, it cannot be killed, or the engine is lost.
     """
     frames = Frames()
     look_s, next_look = LOOK_S, time.monotonic() + LOOK_S
-    waiting: list[Any] = [output, stop]
+    waiting: list[Output | Stop] = [output, stop]
     while True:
         left = min(ending.left_s(), max(0.0, next_look - time.monotonic()))
         readable, _, _ = select.select(waiting, (), (), left)
@@ -61,8 +60,7 @@ def watch(client: "APIClient", container: str, output: Any, log: LogKeeper, endi
             ending.cancel()
             waiting.remove(stop)
         if output in readable:
-            with calling("reading the output"):
-                piece = _read(output)
+            piece = output.read()
             for payload in frames.payloads(piece):
                 log.feed(payload)
             if not piece:
@@ -114,17 +112,10 @@ def _kill(client: "APIClient", container: str, number: int) -> None:
                 raise
 
 
-def _read(output: Any) -> bytes:
-    if isinstance(output, socket.socket):
-        return output.recv(_PIECE)
-    return output.read(_PIECE) or b""
-
-
-def _drain(output: Any, frames: Frames, log: LogKeeper, patience_s: float = 2.0) -> None:
+def _drain(output: Output, frames: Frames, log: LogKeeper, patience_s: float = 2.0) -> None:
     """Take what is still on its way after the container ended."""
     while select.select([output], (), (), patience_s)[0]:
-        with calling("reading the output"):
-            piece = _read(output)
+        piece = output.read()
         if not piece:
             return
         for payload in frames.payloads(piece):

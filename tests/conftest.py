@@ -1,0 +1,128 @@
+"""What all tests share: the engine that docker tests need, a small image, a task, and guards around unit tests."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.engines.docker import connection
+from orchestrator.engines.task import INPUTS, RESULTS, Task
+from orchestrator.model import ContainerNeeds, Image, Limits, Placement, PlannedCell
+from orchestrator.settings import load_site
+from orchestrator.vocabulary import Tier
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+UNIT = Path(__file__).parent / "unit"
+PYTHON_IMAGE = "torchmatrix-test/python:bookworm"  # minbase and python3, no torch; kept between sessions
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> Iterator["APIClient"]:
+    """A client of the engine; without one the test is skipped, and fails in CI."""
+    answers, why = connection.probe(os.environ)
+    if not answers:
+        _unavailable(f"no container engine answers: {why}")
+    with closing(connection.client(os.environ)) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def python_image(docker_engine: "APIClient", tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An image with Python where our images have it; made once by mmdebstrap, in some 20 s."""
+    if docker_engine.images(PYTHON_IMAGE):
+        return PYTHON_IMAGE
+    if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
+        _unavailable("the test image is made by mmdebstrap as root: apt-get install mmdebstrap")
+    memory = Path("/dev/shm")
+    place = (
+        memory / f"torchmatrix-test-{os.getpid()}" if os.access(memory, os.W_OK) else tmp_path_factory.mktemp("root")
+    )
+    place.mkdir(exist_ok=True)
+    try:
+        archive = place / "root.tar"
+        python = 'mkdir -p "$1/opt/venv/bin" && ln -s /usr/bin/python3 "$1/opt/venv/bin/python"'
+        subprocess.run(
+            [
+                *("mmdebstrap", "--quiet", "--variant=minbase", "--include=python3", "--dpkgopt=force-unsafe-io"),
+                *(f"--customize-hook={python}", "bookworm", archive),
+                f"deb {load_site(os.environ).apt_mirror} bookworm main",
+            ],
+            check=True,
+            timeout=600,
+            env={**os.environ, "TMPDIR": str(place)},
+        )
+        repository, tag = PYTHON_IMAGE.split(":")
+        docker_engine.import_image_from_file(str(archive), repository, tag)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    return PYTHON_IMAGE
+
+
+@pytest.fixture
+def make_task(tmp_path: Path) -> Callable[..., Task]:
+    """Makes tasks that run a line of Python with the inputs and the results folder as its arguments."""
+    package = tmp_path / "lib" / "suites"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+
+    def make(code: str = "", *, limits: Limits | None = None, **changes: Any) -> Task:
+        cell = PlannedCell(
+            id="cell-1",
+            name="cell-1",
+            owner="",
+            tier=Tier.PRODUCTION,
+            why="production",
+            axes=changes.pop("axes", {"torch_build": "cpu"}),
+            image="image-1",
+            placement=Placement(placed=True, runner=None, reason=""),
+            allow_fallback=False,
+            limits=limits or Limits(memory=256 << 20, shm=64 << 20, pids=64),
+            container=changes.pop("container", ContainerNeeds()),
+            known_issues=(),
+        )
+        given: dict[str, Any] = {
+            "run_id": f"test-{tmp_path.name}-{os.getpid()}",
+            "cell": cell,
+            "number": 1,
+            "image": Image(id="image-1", name="image-1", ref=changes.pop("ref", PYTHON_IMAGE), axes={}, observed={}),
+            "argv": ("-c", code, INPUTS, RESULTS),
+            "suites": package.parent,
+            "inputs": {"cell.json": b"{}"},
+            "env": {},
+            "out": tmp_path / "out",
+            "deadline_s": 60.0,
+            "devices": (),
+        }
+        return Task(**{**given, **changes})
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _unit_tests_stay_in_their_world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A unit test has no home and no network: what touches them there would touch the developer's."""
+    if not request.path.is_relative_to(UNIT):
+        return
+    monkeypatch.setenv("HOME", "/nonexistent/a-unit-test-has-no-home")
+    connect = socket.socket.connect
+
+    def local_only(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in {"127.0.0.1", "::1", "localhost"}:
+            raise AssertionError(f"a unit test connects to {address}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)
+
+
+def _unavailable(why: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(f"{why}; in CI that is a failure")
+    pytest.skip(why)

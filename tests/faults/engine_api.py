@@ -1,0 +1,177 @@
+"""A container engine that is not there: enough of the Engine API on a unix socket for one container's life.
+
+A route can be given a fault: what happens to an engine now and then, here as often as a test wants it.
+"""
+
+import io
+import json
+import tarfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import ThreadingMixIn, UnixStreamServer
+from urllib.parse import urlsplit
+
+HANG, HALF, GARBAGE, DROP, REFUSE, MISSING = "hang", "half", "garbage", "drop", "refuse", "missing"
+FAULTS = (HANG, HALF, GARBAGE, DROP, REFUSE)
+
+
+class FakeEngine(ThreadingMixIn, UnixStreamServer):
+    """One engine with at most one container. `faults` maps a route (`create`, `start`, …) to a fault."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.environ = {"DOCKER_HOST": f"unix://{path}"}
+        self.faults: dict[str, str] = {}
+        self.calls: list[str] = []
+        self.api_version = "1.41"
+        self.output = b"hello\n"
+        self.output_is_cut = False
+        self.exit_code = 0
+        self.state: dict[str, object] = {}
+        self.runs_until_killed = False
+        self.results: dict[str, bytes] = {"cell.json": b"{}"}
+        self.events = b""
+        self.started = threading.Event()
+        self.killed = threading.Event()
+        self.over = threading.Event()
+        super().__init__(str(path), _Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away in the middle is what the tests are about."""
+
+    def container_state(self) -> dict[str, object]:
+        running = not self.started.is_set() or (self.runs_until_killed and not self.killed.is_set())
+        code = 137 if self.killed.is_set() else self.exit_code
+        return {"Running": running, "Paused": False, "ExitCode": code, "OOMKilled": False, **self.state}
+
+    def archive(self) -> bytes:
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w") as tar:
+            folder = tarfile.TarInfo("out")
+            folder.type = tarfile.DIRTYPE
+            tar.addfile(folder)
+            for name, content in self.results.items():
+                file = tarfile.TarInfo(f"out/{name}")
+                file.size = len(content)
+                tar.addfile(file, io.BytesIO(content))
+        return made.getvalue()
+
+
+@contextmanager
+def fake_engine(folder: Path) -> Iterator[FakeEngine]:
+    """A fake engine that answers on a socket in the folder."""
+    with FakeEngine(folder / "engine.sock") as engine:
+        thread = threading.Thread(target=engine.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield engine
+        finally:
+            engine.over.set()
+            engine.killed.set()
+            engine.shutdown()
+            thread.join()
+
+
+_ROUTES = {
+    ("GET", "version"): "version",
+    ("POST", "create"): "create",
+    ("PUT", "archive"): "put",
+    ("POST", "attach"): "attach",
+    ("POST", "start"): "start",
+    ("GET", "json"): "inspect",
+    ("POST", "kill"): "kill",
+    ("GET", "archive"): "collect",
+    ("GET", "events"): "events",
+}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FakeEngine
+    protocol_version = "HTTP/1.1"
+
+    def address_string(self) -> str:
+        return "unix"
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that it has
+        pass
+
+    def handle_call(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        route = _ROUTES.get((self.command, urlsplit(self.path).path.rsplit("/", 1)[-1]), "remove")
+        self.server.calls.append(route)
+        fault = self.server.faults.get(route)
+        if fault is not None:
+            self.fail(fault)
+        else:
+            getattr(self, f"on_{route}")(body)
+
+    do_GET = do_POST = do_PUT = do_DELETE = handle_call  # noqa: N815 - the names that are called
+
+    def fail(self, fault: str) -> None:
+        self.close_connection = True
+        if fault == HANG:
+            self.server.over.wait(30)
+        elif fault == REFUSE:
+            self.answer(500, b'{"message": "the engine has a bad day"}')
+        elif fault == MISSING:
+            self.answer(404, b'{"message": "No such image"}')
+        elif fault == GARBAGE:
+            self.answer(200, b"<html>not what you expect</html>")
+        elif fault == HALF:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            self.wfile.write(b'{"half": ')
+        # DROP: the connection closes without a word
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def on_version(self, body: bytes) -> None:
+        said = {"Version": "20.10.99", "ApiVersion": self.server.api_version}
+        self.answer(200, json.dumps(said).encode())
+
+    def on_create(self, body: bytes) -> None:
+        self.answer(201, b'{"Id": "0123", "Warnings": []}')
+
+    def on_put(self, body: bytes) -> None:
+        self.answer(200, b"")
+
+    def on_attach(self, body: bytes) -> None:
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+        self.server.started.wait(10)
+        frame = bytes([1, 0, 0, 0]) + len(self.server.output).to_bytes(4, "big") + self.server.output
+        self.wfile.write(frame[: len(frame) // 2] if self.server.output_is_cut else frame)
+        if self.server.runs_until_killed:
+            self.server.killed.wait(30)
+
+    def on_start(self, body: bytes) -> None:
+        self.answer(204, b"")
+        self.server.started.set()
+
+    def on_inspect(self, body: bytes) -> None:
+        self.answer(200, json.dumps({"State": self.server.container_state()}).encode())
+
+    def on_kill(self, body: bytes) -> None:
+        self.answer(204, b"")
+        if "signal=9" in self.path or "SIGKILL" in self.path:
+            self.server.killed.set()
+
+    def on_collect(self, body: bytes) -> None:
+        self.answer(200, self.server.archive())
+
+    def on_events(self, body: bytes) -> None:
+        self.answer(200, self.server.events)
+
+    def on_remove(self, body: bytes) -> None:
+        self.answer(204, b"")
