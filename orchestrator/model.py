@@ -16,7 +16,8 @@ from orchestrator.vocabulary import Cause, LeftOutKind, Outcome, Purpose, Status
 SCHEMA_VERSION = 1
 
 Axes = Mapping[str, str]
-CellId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$")]
+# `(?!\n)`: Python's `$` stands before a last newline too, JSON Schema's does not; this means the same to both.
+CellId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$(?!\n)")]
 
 
 # --- matrix.yaml ------------------------------------------------------------------------------------------------------
