@@ -23,6 +23,7 @@ _HIDING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _INKLESS = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10))))
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,254}")
 _RESERVED = frozenset({"con", "prn", "aux", "nul"} | {f"{stem}{n}" for stem in ("com", "lpt") for n in range(1, 10)})
+_XML_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What a CI server takes as a command: some where a line begins with it (CVE-2020-15228, GitLab's sections), but
 # `##[` and its kin anywhere in a line (TryParse in actions/runner's ActionCommand.cs looks for it with IndexOf).
 _CI_FIRST = re.compile(r"\s*(?:::|section_(?:start|end):)")
@@ -76,14 +77,7 @@ def xml_legal(text: str) -> str:
 
     https://www.w3.org/TR/xml/#charsets
     """
-    return "".join(char if _xml_char(ord(char)) else _escaped_always(char) for char in text)
-
-
-_XML_RANGES = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
-
-
-def _xml_char(point: int) -> bool:
-    return point in {0x9, 0xA, 0xD} or any(start <= point <= end for start, end in _XML_RANGES)
+    return _XML_ILLEGAL.sub(lambda found: _escaped_always(found[0]), text)
 
 
 def _escaped_always(char: str) -> str:

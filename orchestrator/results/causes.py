@@ -61,7 +61,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
     (
         Cause.DEVICE_LOST,
         (
-            r"GPU is lost|device-side assert|uncorrectable ECC|Unable to determine the device handle|"
+            r"GPU is lost|uncorrectable ECC|Unable to determine the device handle|"
             r"unspecified launch failure|UR_RESULT_ERROR_DEVICE_LOST|device (?:was )?lost"
         ),
     ),
@@ -89,7 +89,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         ),
     ),
     (Cause.NUMERICS, r"Tensor-likes are not close|Mismatched elements:"),
-    (Cause.ASSERTION, r"AssertionError|^assert |\nE +assert "),
+    (Cause.ASSERTION, r"AssertionError|device-side assert|^assert |\nE +assert "),
 )
 # Judge, the suite and the image room begin a message with the cause where they know it: `numerics: …`.
 _STATED: Mapping[str, Cause] = {cause.value: cause for cause in Cause if cause is not Cause.NONE}
