@@ -122,7 +122,7 @@ def plan_table(plan: Plan, *, width: int, colour: bool) -> str:
     return _page(
         table(columns, [_planned(cell, colour) for cell in plan.cells], width),
         _left_out(plan, width),
-        [_cost(plan)],
+        wrap(_cost(plan), width),
     )
 
 
