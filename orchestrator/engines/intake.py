@@ -15,7 +15,7 @@ from orchestrator.formats import ATTEMPT, BUNDLE_FILES
 
 FILE_BYTES = 64 << 20
 TOTAL_BYTES = 128 << 20
-_NAMED = 20  # refused files that are named; the others are counted
+_NAMED = 20  # foreign files that are named; the others are counted
 
 
 class Intake:
@@ -26,21 +26,20 @@ class Intake:
         self._file_bytes = file_bytes
         self._room = total_bytes
         self._refused: list[str] = []
-        self._unnamed = 0
+        self._foreign = 0
         self.files: tuple[str, ...] = ()
 
     @property
     def refused(self) -> tuple[str, ...]:
         """`name: why` for each file that was not taken."""
-        more = (f"and {self._unnamed} more files",) if self._unnamed else ()
-        return (*self._refused, *more)
+        unnamed = self._foreign - _NAMED
+        return (*self._refused, *((f"and {unnamed} more files",) if unnamed > 0 else ()))
 
     def refuse(self, name: str, why: str) -> None:
-        """Note a file that is not taken."""
-        if len(self._refused) < _NAMED:
+        """Note a file that is not taken: each file of a bundle by name, of others the first."""
+        self._foreign += name not in BUNDLE_FILES
+        if name in BUNDLE_FILES or self._foreign <= _NAMED:
             self._refused.append(f"{text.one_line(name, 120)}: {why}")
-        else:
-            self._unnamed += 1
 
     def accepts(self, name: str, kind: str, size: int) -> bool:
         """Whether a file of this name, kind (`file` or what else it is) and size is taken; noted when it is not."""

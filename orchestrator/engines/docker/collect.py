@@ -58,9 +58,10 @@ def take_members(
     """Offer each member under the folder `within` to the intake; false when more than `skip_bytes` were passed over."""
     skipped = 0
     for member in archive:
-        folder, _, name = member.name.rpartition("/")
-        if member.kind == "folder" and member.name.rstrip("/") == within and within:
+        path = member.name.rstrip("/")  # a folder's name ends in one
+        if path == within:
             continue
+        folder, _, name = path.rpartition("/")
         if folder != within or name in {"", ".", ".."}:
             intake.refuse(member.name, "not in the results folder itself")
         elif intake.accepts(name, member.kind, member.size):

@@ -27,13 +27,34 @@ def start(client: "APIClient", name: str) -> None:
         client.start(name)
 
 
-def remove(client: "APIClient", name: str) -> None:
-    """Remove the container, running or not, with its volume; one that is not there is no error."""
+def remove(client: "APIClient", name: str, made_by: Mapping[str, str] | None = None) -> None:
+    """Remove the container, running or not, with its volume; one that is not there is no error.
+
+    `made_by`: the labels of a volume that is still to go when somebody else removed the container without it.
+    """
     try:
         with calling("removing the container"):
             client.remove_container(name, v=True, force=True)
     except Gone:
-        return
+        for volume in volumes(client, made_by) if made_by else ():
+            remove_volume(client, volume["Name"])
+
+
+def volumes(client: "APIClient", labelled: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The volumes that carry all these labels."""
+    with calling("listing volumes"):
+        found = client.volumes(filters={"label": [f"{label}={value}" for label, value in labelled.items()]})
+        return list(found["Volumes"] or ())
+
+
+def remove_volume(client: "APIClient", name: str) -> bool:
+    """Whether a volume was there to be removed."""
+    try:
+        with calling("removing a volume"):
+            client.remove_volume(name)
+    except Gone:
+        return False
+    return True
 
 
 def owning_groups(profile: Mapping[str, Any]) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class DockerEngine:
             with seen.during(Step.CREATE):
                 make_ready(task.out)
                 client = undo.enter_context(closing(connection.client(self._environ, self._call_s)))
-                undo.callback(_remove, client, name, seen)  # before: a creation may succeed and never be answered
+                undo.callback(_remove, client, name, made, seen)  # before: a creation may succeed and never be answered
                 container.create(client, name, made, task.inputs)
             with seen.during(Step.START):
                 output = undo.enter_context(closing(Output(client, name)))
@@ -79,9 +79,9 @@ class DockerEngine:
                 collect(client, name, seen.intake)
 
 
-def _remove(client: "APIClient", name: str, seen: Sighting) -> None:
+def _remove(client: "APIClient", name: str, made: Profile, seen: Sighting) -> None:
     with suppress(InfrastructureError), seen.during(Step.REMOVE):  # what is on its way up must not be hidden
-        container.remove(client, name)
+        container.remove(client, name, made.config["Labels"])
 
 
 def _profile(task: Task) -> Profile:
