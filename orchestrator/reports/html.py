@@ -77,6 +77,7 @@ def _environment() -> "Environment":
     )
     environment.filters.update(
         line=text.one_line,
+        block=_block,
         pairs=text.pairs,
         span=overview.span,
         size=overview.size,
@@ -87,6 +88,11 @@ def _environment() -> "Environment":
     )
     environment.tests["link"] = is_link
     return environment
+
+
+def _block(output: str) -> str:
+    """What a cell printed: its colours and cursor movements taken out, its lines kept."""
+    return text.terminal_lines(output, prefix="")
 
 
 def _gated(value: object) -> object:
