@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.engines.engine import Engine
 from orchestrator.engines.log import write_log
 from orchestrator.engines.task import Task
@@ -38,11 +39,16 @@ def is_done(out: Path, cell: PlannedCell) -> bool:
     return attempts.next_attempt(attempts.committed(out, cell.id)) is None
 
 
-def run_cell(turn: Turn, image: Image | BuildFailure, setting: Setting, stopped: Callable[[], bool]) -> None:
-    """Makes the attempts that the cell still needs, until it is done or the run was stopped."""
+def run_cell(
+    turn: Turn, image: Image | BuildFailure, setting: Setting, stopped: Callable[[], bool], say: Callable[[str], None]
+) -> None:
+    """Makes the attempts that the cell still needs, until it is done or the run was stopped; a second try is said."""
     done = attempts.committed(setting.out, turn.cell.id)
     while (following := attempts.next_attempt(done)) is not None and not stopped():
-        done = (*done, _attempt(turn, image, setting, *following))
+        number, purpose = following
+        if purpose is Purpose.RETRY:
+            say(f"{turn.cell.id} {text.one_line(done[-1].exit.problem or 'stopped')}: trying once more")
+        done = (*done, _attempt(turn, image, setting, number, purpose))
 
 
 def _attempt(turn: Turn, image: Image | BuildFailure, setting: Setting, number: int, purpose: Purpose) -> Attempt:

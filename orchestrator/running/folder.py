@@ -78,7 +78,7 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def admit(folder: Path, least: int = MIN_FREE) -> None:
+def admit(folder: Path, least: int) -> None:
     """InfrastructureError when the disk of the folder has less than `least` bytes free."""
     free = free_bytes(folder)
     if free < least:

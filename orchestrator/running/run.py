@@ -59,7 +59,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     InfrastructureError when the folder cannot be written or another process writes it.
     """
     say = _while_heard(say)
-    folder.admit(out)
+    folder.admit(out, folder.MIN_FREE)
     with journal.opened(out) as log:
         plan = _resumed(out, log, engine, say) if resume else _begun(plan, out, log)
         setting = cells.Setting(out=out, engine=engine, host=host, suites=suites, journal=log)
@@ -119,9 +119,9 @@ def _run_cell(turn: Turn, images: Supply, setting: cells.Setting, stop: signals.
     """Runs the cell where it is not done yet, and says what became of it."""
     if cells.is_done(setting.out, turn.cell):
         return
-    folder.admit(setting.out)
+    folder.admit(setting.out, folder.MIN_FREE)
     started = time.monotonic()
-    cells.run_cell(turn, images[turn.cell.image], setting, lambda: bool(stop.by))
+    cells.run_cell(turn, images[turn.cell.image], setting, lambda: bool(stop.by), say)
     became = cells.result(setting.out, turn.cell)
     told = f"{turn.cell.id} {became.status} in {time.monotonic() - started:.0f} s"
     say(told + (f": {became.reason}" if became.reason else ""))

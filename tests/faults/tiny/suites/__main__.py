@@ -1,0 +1,61 @@
+"""A stand-in for the smoke suite without torch: writes a whole bundle of what was asked for, or dies as `DOES` says."""
+
+import argparse
+import hashlib
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--cell", type=Path, required=True)
+parser.add_argument("--out", type=Path, required=True)
+given = parser.parse_args()
+asked = json.loads(given.cell.read_bytes())
+does, _, first_time = os.environ["DOES"].partition(":")
+if first_time:  # only when it runs for the first time, which the named file remembers
+    flag = Path(first_time)
+    does = "pass" if flag.exists() else does
+    flag.write_text(str(os.getpid()))
+given.out.mkdir(exist_ok=True)
+progress = (given.out / "progress.jsonl").open("w")
+
+
+def tell(**line: object) -> None:
+    progress.write(json.dumps(line) + "\n")
+    progress.flush()
+
+
+def write(name: str, content: str) -> None:
+    (given.out / name).write_text(content)
+
+
+write("cell.json", json.dumps(asked))
+observed = {"schema_version": 1, "started": "2026-01-01T00:00:00+00:00", "axes": asked["axes"], "facts": {}}
+write("environment.json", json.dumps(observed))
+write("structure.json", json.dumps({"schema_version": 1, "backends": []}))
+write("metrics.jsonl", "")
+tell(event="start", test="first")
+tell(event="end", test="first", outcome="passed")
+tell(event="start", test="second")
+if does == "deafly-hang":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if does.endswith("hang"):
+    time.sleep(120)
+if does == "abort":
+    os.abort()
+if does == "exit-0":
+    os._exit(0)
+failed = does == "fail"
+tell(event="end", test="second", outcome="failed" if failed else "passed")
+failure = '<failure message="numerics: off by one"/>' if failed else ""
+cases = f'<testcase classname="tiny" name="first"/><testcase classname="tiny" name="second">{failure}</testcase>'
+write("junit.xml", f'<testsuites><testsuite name="tiny">{cases}</testsuite></testsuites>')
+tell(event="final", exit=int(failed), tests=2)
+progress.close()
+sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}" for file in sorted(given.out.iterdir())]
+write("SHA256SUMS", "\n".join(sums) + "\n")
+if does == "die-at-exit":
+    os.kill(os.getpid(), signal.SIGSEGV)
+raise SystemExit(int(failed))
