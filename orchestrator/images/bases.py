@@ -8,10 +8,10 @@ that cannot be bootstrapped is a failure that says what to set.
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from orchestrator import text
 from orchestrator.images.failure import Stage, StageFailed
-from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
 Axes = Mapping[str, str]
@@ -24,7 +24,6 @@ class Release(Struct, frozen=True, kw_only=True):
     python: str
     glibc: str
     bootstrapped: bool = False
-    torch: str = ""
     numpy: str = ""
     torch_packages: tuple[str, ...] = ()
 
@@ -37,7 +36,6 @@ RELEASES: Mapping[str, Release] = {
         python="3.9",
         glibc="2.31",
         bootstrapped=True,
-        torch="1.7.1",
         numpy="1.19.5",
         torch_packages=("python3-torch",),
     ),
@@ -46,7 +44,6 @@ RELEASES: Mapping[str, Release] = {
         python="3.11",
         glibc="2.36",
         bootstrapped=True,
-        torch="1.13.1",
         numpy="1.24.2",
         torch_packages=("python3-torch",),
     ),
@@ -55,23 +52,23 @@ RELEASES: Mapping[str, Release] = {
         python="3.13",
         glibc="2.41",
         bootstrapped=True,
-        torch="2.6.0",
         numpy="2.2.4",
         torch_packages=("python3-torch", "libtorch-dev", "python3-setuptools", *_TOOLCHAIN),
     ),
     "ubuntu22.04": Release(suite="jammy", python="3.10", glibc="2.35"),
     "ubuntu24.04": Release(suite="noble", python="3.12", glibc="2.39"),
 }
-_WHEEL_PACKAGES = ("python3", "ca-certificates", *_TOOLCHAIN)
+_ALWAYS = ("python3", "ca-certificates")
 _ANY_GLIBC = "2.28"  # what a base that we know nothing about is taken to have: the oldest that torch is built for
 _DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "s390x": "s390x", "ppc64le": "ppc64el"}
 
 
 class Base(Struct, frozen=True, kw_only=True):
-    """A base resolved: `ref` is what FROM names; with `packages` it is bootstrapped, else it is pulled."""
+    """A base resolved: `ref` is what FROM names. It is bootstrapped with `packages`, or is the site's `image`."""
 
     name: str
     ref: str
+    image: str = ""
     suite: str = ""
     architecture: str = ""
     packages: tuple[str, ...] = ()
@@ -79,9 +76,7 @@ class Base(Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """Everything that goes into the base, as hex digits; never the mirror that it came from."""
-        return text.digest(
-            [self.suite, self.architecture, list(self.packages), list(OPTIONS)] if self.suite else self.ref
-        )
+        return text.digest([self.image, self.suite, self.architecture, list(self.packages), list(OPTIONS)])
 
 
 # Documentation is a fifth of a small root and nothing reads it; syncing each file to disk doubles the time.
@@ -104,7 +99,7 @@ def find_base(axes: Axes, named: Mapping[str, str]) -> Base:
     name, python = axes["base"], axes.get("python", "")
     for key in (f"{name}-py{python}", name):
         if key in named:
-            return Base(name=name, ref=named[key])
+            return _by_digest(name, named[key])
     release = RELEASES.get(name)
     setting = f"set bases: {{{name if release and release.python == python else f'{name}-py{python}'}: repo@sha256:…}}"
     if release is None or not release.bootstrapped:
@@ -121,30 +116,24 @@ def find_base(axes: Axes, named: Mapping[str, str]) -> Base:
     return _bootstrapped(name, release, axes)
 
 
+def _by_digest(name: str, image: str) -> Base:
+    """The site's image. BuildKit takes no bare image id in FROM, so a local image gets a name made of its id."""
+    local = image.startswith("sha256:")
+    return Base(name=name, ref=f"torchmatrix/base-{name}:{image[7:19]}" if local else image, image=image)
+
+
 def _bootstrapped(name: str, release: Release, axes: Axes) -> Base:
     distribution = axes.get("torch_from") == "distribution"
-    packages = tuple(dict.fromkeys((*_WHEEL_PACKAGES[:2], *(release.torch_packages if distribution else _TOOLCHAIN))))
     draft = Base(
         name=name,
         ref="",
         suite=release.suite,
         architecture=_DEBIAN_ARCHITECTURES[axes.get("host_arch", "x86_64")],
-        packages=packages,
+        packages=(*_ALWAYS, *(release.torch_packages if distribution else _TOOLCHAIN)),
     )
-    return Base(
-        name=name,
-        ref=f"torchmatrix/base-{name}:{draft.key[:12]}",
-        suite=draft.suite,
-        architecture=draft.architecture,
-        packages=packages,
-    )
+    return replace(draft, ref=f"torchmatrix/base-{name}:{draft.key[:12]}")
 
 
 def glibc(name: str) -> str:
     """The C library of a base, which decides what wheels it takes."""
     return RELEASES[name].glibc if name in RELEASES else _ANY_GLIBC
-
-
-def base_for(axes: Axes, site: Site) -> Base:
-    """The base of a combination at this site."""
-    return find_base(axes, site.bases)

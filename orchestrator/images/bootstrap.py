@@ -23,9 +23,11 @@ def provide(base: Base, site: Site, docker: Docker, commands: Commands, say: Cal
     """Has the base in the engine: there already, pulled by digest, or bootstrapped; StageFailed otherwise."""
     if docker.inspect(base.ref) is not None:
         return
-    if not base.suite:
-        say(f"base {base.name}: pulling {base.ref}")
-        docker.pull(base.ref)
+    if base.image:
+        if docker.inspect(base.image) is None:
+            say(f"base {base.name}: pulling {base.image}")
+            docker.pull(base.image)
+        docker.tag(base.image, base.ref)
         return
     with at(Stage.BASE), locked(site.cache / "bases" / f"{base.key[:12]}.lock"):
         # Another process may have made it while we waited. The tag is given last, so what has it is whole.

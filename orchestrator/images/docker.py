@@ -107,6 +107,14 @@ class Docker:
         if done.code != 0:
             raise StageFailed(Stage.BASE, f"`{ref}` could not be pulled", log=done.log)
 
+    def tag(self, image: str, ref: str) -> None:
+        """Gives an image another name; a name that is a digest is its own already."""
+        if "@" in ref:
+            return
+        done = self._run("tag", image, ref)
+        if done.code != 0:
+            raise StageFailed(Stage.BASE, f"`{image}` could not be named `{ref}`", log=done.log)
+
     def import_root(self, archive: Path, ref: str, labels: Mapping[str, str]) -> None:
         """Makes an image of a root in a tar file; its name is given last, so a half-made one has none."""
         changes = [part for key, value in labels.items() for part in ("--change", f"LABEL {key}={value}")]

@@ -90,8 +90,9 @@ class _Locking:
 
     def _of_the_distribution(self) -> tuple[str, ...]:
         """A distribution's torch was compiled against the distribution's numpy: another one may break it."""
-        numpy = "" if self._wheel or "numpy" in self._axes else RELEASES[self._axes["base"]].numpy
-        return (f"numpy=={numpy}",) if numpy else ()
+        release = RELEASES.get(self._axes["base"])
+        fixed = release and release.numpy and not self._wheel and "numpy" not in self._axes
+        return (f"numpy=={release.numpy}",) if release and fixed else ()
 
     def _is_there(self, wheel: Wheel) -> bool:
         return f"{wheel.name}=={wheel.version}" in self._of_the_distribution()

@@ -11,7 +11,7 @@ from orchestrator import text
 from orchestrator.axes import image_axes, image_id, platform
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.images import containerfile
-from orchestrator.images.bases import base_for
+from orchestrator.images.bases import find_base
 from orchestrator.images.build import build, have
 from orchestrator.images.command import Commands
 from orchestrator.images.docker import Docker
@@ -84,7 +84,7 @@ def attempt(key: str, make: Callable[[], Image], say: Say) -> Image | BuildFailu
 def make_recipe(axes: Axes, site: Site, commands: Commands, say: Say) -> Recipe:
     """The recipe of a combination, with its wheels on this host; StageFailed or InputErrors."""
     full = checked(axes)
-    base = base_for(full, site)
+    base = find_base(full, site.bases)
     locked = lock(full, site, commands)
     fetch(locked.wheels, site, commands, say)
     check_torch(locked.torch, full["torch_build"], site)

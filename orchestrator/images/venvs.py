@@ -14,12 +14,13 @@ from orchestrator.images.lock import Lock, lock
 from orchestrator.images.observe import observe_interpreter
 from orchestrator.images.recipe import checked
 from orchestrator.images.resolve import uv, uv_environment
-from orchestrator.images.wheelhouse import check_torch, fetch, lay_out
+from orchestrator.images.wheelhouse import check_torch, fetch, place_of
 from orchestrator.model import Axes, Image
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
 _DEADLINE_S = 1800.0
+_HERMETIC = ("--no-config", "--offline", "--no-python-downloads")
 _DONE = "torchmatrix.done"  # written last: a venv without it is not whole
 
 
@@ -48,7 +49,7 @@ def make_venv(key: str, axes: Axes, site: Site, commands: Commands, say: Callabl
 def find_python(version: str, site: Site, commands: Commands) -> str:
     """The interpreter of that version on this machine; StageFailed (base) when there is none."""
     done = commands.run(
-        (uv(), "python", "find", "--no-config", "--no-python-downloads", "--offline", "--system", version),
+        (uv(), "python", "find", *_HERMETIC, "--system", version),
         deadline_s=60.0,
         env=uv_environment(site, os.environ),
     )
@@ -66,18 +67,21 @@ def find_python(version: str, site: Site, commands: Commands) -> str:
 def _make(folder: Path, python: str, held: Lock, site: Site, commands: Commands) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # what a maker that died left
     with TemporaryDirectory(prefix="torchmatrix-venv-", dir=folder.parent) as name:
-        wheels = Path(name) / "wheels"
-        lay_out(held.wheels, wheels, site)
+        # By their own places, which do not change, so that uv unpacks a wheel once and venvs share its files.
+        places = Path(name) / "lock.txt"
+        lines = [
+            f"{wheel.name} @ {place_of(wheel, site).as_uri()} --hash=sha256:{wheel.sha256}" for wheel in held.wheels
+        ]
+        places.write_text("\n".join(lines) + "\n")
         for arguments in (
             ("venv", "--python", python, str(folder)),
             (
                 *("pip", "install", "--no-index", "--no-deps", "--require-hashes", "--compile-bytecode"),
-                *("--python", str(folder / "bin" / "python"), "--find-links", str(wheels)),
-                *("--requirements", str(wheels / "lock.txt")),
+                *("--python", str(folder / "bin" / "python"), "--requirements", str(places)),
             ),
         ):
             done = commands.run(
-                (uv(), *arguments, "--no-config", "--offline", "--no-python-downloads"),
+                (uv(), *arguments, *_HERMETIC, f"--cache-dir={site.cache / 'uv'}"),
                 deadline_s=_DEADLINE_S,
                 env=uv_environment(site, os.environ),
             )
