@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -101,10 +102,9 @@ def calling(doing: str) -> Iterator[None]:
     broken = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, msgspec.MsgspecError)
     try:
         yield
-    except docker.errors.NotFound as error:
-        raise Gone(f"the engine failed while {doing}", cause=_said(error)) from error
     except docker.errors.DockerException as error:
-        raise InfrastructureError(f"the engine failed while {doing}", cause=_said(error)) from error
+        kind = _KINDS.get(getattr(error, "status_code", None), InfrastructureError)
+        raise kind(f"the engine failed while {doing}", cause=_said(error)) from error
     except broken as error:
         raise InfrastructureError(
             f"the engine did not answer as it should while {doing}",
@@ -126,6 +126,13 @@ def raise_for_status(answer: "Response") -> None:
 
 class Gone(InfrastructureError):  # noqa: N818 - reads as what happened
     """What a call was about is not there (any more)."""
+
+
+class Conflict(InfrastructureError):  # noqa: N818 - reads as what happened
+    """The state of what a call was about does not allow it: it ended, or somebody else is removing it."""
+
+
+_KINDS: Mapping[int | None, type[InfrastructureError]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Conflict}
 
 
 def _said(error: Exception) -> str:

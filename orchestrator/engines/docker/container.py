@@ -3,10 +3,11 @@
 import io
 import os
 import tarfile
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.engines.docker.connection import Gone, calling
+from orchestrator.engines.docker.connection import Conflict, Gone, calling
 from orchestrator.engines.docker.profile import INPUTS, RESULTS, USER, VOLUME, Profile
 
 if TYPE_CHECKING:
@@ -32,12 +33,21 @@ def remove(client: "APIClient", name: str, made_by: Mapping[str, str] | None = N
 
     `made_by`: the labels of a volume that is still to go when somebody else removed the container without it.
     """
-    try:
-        with calling("removing the container"):
-            client.remove_container(name, v=True, force=True)
-    except Gone:
-        for volume in volumes(client, made_by) if made_by else ():
-            remove_volume(client, volume["Name"])
+    give_up = time.monotonic() + client.timeout
+    while True:
+        try:
+            with calling("removing the container"):
+                client.remove_container(name, v=True, force=True)
+        except Gone:
+            break
+        except Conflict:  # somebody else is at it
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+    for volume in volumes(client, made_by) if made_by else ():
+        remove_volume(client, volume["Name"])
 
 
 def volumes(client: "APIClient", labelled: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -9,12 +9,13 @@ import json
 import select
 import signal
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from orchestrator.engines.docker.connection import Gone, calling, raise_for_status
+from orchestrator.engines.docker.connection import Conflict, Gone, calling, raise_for_status
 from orchestrator.engines.docker.frames import Frames
 from orchestrator.engines.docker.output import Output
 from orchestrator.engines.ending import Ending
@@ -102,14 +103,8 @@ def _look(client: "APIClient", container: str) -> State:
 
 
 def _kill(client: "APIClient", container: str, number: int) -> None:
-    from docker.errors import APIError
-
-    with calling("stopping the container"):
-        try:
-            client.kill(container, number)
-        except APIError as error:
-            if error.status_code not in {404, 409}:  # it ended in the same moment: the next look says so
-                raise
+    with suppress(Gone, Conflict), calling("stopping the container"):  # it ended meanwhile: the next look says so
+        client.kill(container, number)
 
 
 def _drain(output: Output, frames: Frames, log: LogKeeper, patience_s: float = 2.0) -> None:
