@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 HANG, HALF, GARBAGE, DROP, REFUSE, MISSING = "hang", "half", "garbage", "drop", "refuse", "missing"
 FAULTS = (HANG, HALF, GARBAGE, DROP, REFUSE)
@@ -40,7 +40,7 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
         self.started = threading.Event()
         self.killed = threading.Event()
         self.over = threading.Event()
-        super().__init__(str(path), _Handler)
+        super().__init__(str(path), Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that goes away in the middle is what the tests are about."""
@@ -50,16 +50,18 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
         code = 137 if self.killed.is_set() else self.exit_code
         return {"Running": running, "Paused": False, "ExitCode": code, "OOMKilled": False, **self.state}
 
-    def archive(self) -> bytes:
+    def archive(self, path: str) -> bytes | None:
+        """The results folder as a tar archive, or one file of it; None when it has no such file."""
+        name = path.removeprefix("/results/out").lstrip("/")
+        if name and name not in self.results:
+            return None
         made = io.BytesIO()
         with tarfile.open(fileobj=made, mode="w") as tar:
-            folder = tarfile.TarInfo("out")
-            folder.type = tarfile.DIRTYPE
-            tar.addfile(folder)
-            for name, content in self.results.items():
-                file = tarfile.TarInfo(f"out/{name}")
-                file.size = len(content)
-                tar.addfile(file, io.BytesIO(content))
+            for member in (name,) if name else ("out", *(f"out/{result}" for result in self.results)):
+                entry = tarfile.TarInfo(member)
+                content = self.results.get(member.removeprefix("out/"), b"")
+                entry.type, entry.size = tarfile.DIRTYPE if member == "out" else tarfile.REGTYPE, len(content)
+                tar.addfile(entry, io.BytesIO(content))
         return made.getvalue()
 
 
@@ -88,10 +90,11 @@ _ROUTES = {
     ("POST", "kill"): "kill",
     ("GET", "archive"): "collect",
     ("GET", "events"): "events",
+    ("GET", "volumes"): "volumes",
 }
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     server: FakeEngine
     protocol_version = "HTTP/1.1"
 
@@ -168,10 +171,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.killed.set()
 
     def on_collect(self, body: bytes) -> None:
-        self.answer(200, self.server.archive())
+        archive = self.server.archive(parse_qs(urlsplit(self.path).query)["path"][0])
+        self.answer(404, b'{"message": "no such file"}') if archive is None else self.answer(200, archive)
 
     def on_events(self, body: bytes) -> None:
         self.answer(200, self.server.events)
+
+    def on_volumes(self, body: bytes) -> None:
+        self.answer(200, b'{"Volumes": []}')
 
     def on_remove(self, body: bytes) -> None:
         self.answer(204, b"")

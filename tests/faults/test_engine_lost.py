@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Thread, Timer
 
 import pytest
-from engine_api import DROP, FAULTS, HALF, HANG, MISSING, FakeEngine, fake_engine
+from engine_api import DROP, FAULTS, HALF, HANG, MISSING, FakeEngine, Handler, fake_engine
 
 from orchestrator.engines.docker.run import DockerEngine
 from orchestrator.engines.task import Task
@@ -151,9 +151,6 @@ def test_a_stop_from_a_signal_handler(
     assert seen.cancelled
     assert not seen.timed_out
     assert engine.calls[-1] == "remove"
-    again = docker.run(make_task(), lambda _: nullcontext()).exit
-    assert again.cancelled
-    assert again.code is None
 
 
 def test_an_interrupt_in_any_step_still_removes(engine: FakeEngine, make_task: Callable[..., Task]) -> None:
@@ -176,3 +173,41 @@ def test_no_room_for_the_results(engine: FakeEngine, make_task: Callable[..., Ta
     seen = run(engine, make_task(out=tmp_path / "file" / "out"))
     assert seen.step is Step.CREATE
     assert "Not a directory" in seen.problem
+
+
+def test_a_large_foreign_file_does_not_take_the_others_with_it(
+    engine: FakeEngine, make_task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator.engines.docker.collect.SKIPPED_BYTES", 10_000)
+    engine.results = {"core": b"x" * 20_000, "cell.json": b"{}", "junit.xml": b"<testsuites/>"}
+    seen = run(engine, make_task())
+    assert seen.files == ("cell.json", "junit.xml")
+    assert seen.refused == ("core: not a file of a bundle",)
+    assert seen.problem == ""
+
+
+def test_results_that_are_no_archive(
+    engine: FakeEngine, make_task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeEngine, "archive", lambda *_: b"not a tar archive")
+    seen = run(engine, make_task())
+    assert seen.step is Step.COLLECT
+    assert "not an archive" in seen.problem
+
+
+def test_somebody_else_removes_it_too(
+    engine: FakeEngine, make_task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([(409, b'{"message": "removal is in progress"}'), (404, b'{"message": "No such container"}')])
+    volumes = b'{"Volumes": [{"Name": "left"}]}'
+    monkeypatch.setattr(Handler, "on_remove", lambda self, _: self.answer(*next(answers, (204, b""))))
+    monkeypatch.setattr(Handler, "on_volumes", lambda self, _: self.answer(200, volumes))
+    assert run(engine, make_task()).problem == ""
+    assert engine.calls[-4:] == ["remove", "remove", "volumes", "remove"]
+
+
+def test_after_a_stop_nothing_is_begun(engine: FakeEngine, make_task: Callable[..., Task]) -> None:
+    docker = DockerEngine(engine.environ, CALL_S)
+    docker.stop_all()
+    assert docker.run(make_task(), lambda _: nullcontext()).exit.cancelled
+    assert engine.calls == []

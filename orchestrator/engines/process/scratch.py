@@ -58,7 +58,7 @@ def _is_orphan(folder: Path, run_id: str) -> bool:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return False
         written = json.loads((folder / _OWNER).read_bytes())
-        owner = parse(written["owner"]) if written["run"] == run_id else None
+        owner = parse(str(written["owner"])) if written["run"] == run_id else None
     except (OSError, ValueError, KeyError, TypeError):
         return False
     return owner is not None and is_gone(owner)

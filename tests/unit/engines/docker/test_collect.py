@@ -1,0 +1,73 @@
+import io
+import tarfile
+from pathlib import Path
+
+from orchestrator.engines.docker.collect import take_members
+from orchestrator.engines.docker.tar import TarStream
+from orchestrator.engines.intake import Intake
+
+
+def stream(*members: tuple[str, bytes, bytes]) -> TarStream:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        for name, kind, content in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/hostname"
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return TarStream(io.BytesIO(made.getvalue()))
+
+
+FOLDER = ("out", tarfile.DIRTYPE, b"")
+
+
+def test_files_of_a_bundle_are_taken_from_the_folder(tmp_path: Path) -> None:
+    intake = Intake(tmp_path)
+    members = (FOLDER, ("out/junit.xml", tarfile.REGTYPE, b"<x/>"), ("out/extra", tarfile.REGTYPE, b"y"))
+    assert take_members(stream(*members), intake, skip_bytes=10_000)
+    assert intake.files == ("junit.xml",)
+    assert intake.refused == ("extra: not a file of a bundle",)
+
+
+def test_no_name_leads_out_of_the_folder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    intake = Intake(out)
+    names = (
+        "out/../junit.xml",
+        "../junit.xml",
+        "/junit.xml",
+        "junit.xml",
+        "out/a/junit.xml",
+        "out/..",
+        "out/.",
+        "out//",
+    )
+    assert take_members(stream(*((name, tarfile.REGTYPE, b"evil") for name in names)), intake, skip_bytes=100_000)
+    assert intake.files == ()
+    assert list(tmp_path.rglob("*")) == [out]
+
+
+def test_links_and_devices_are_refused(tmp_path: Path) -> None:
+    intake = Intake(tmp_path)
+    kinds = {"junit.xml": tarfile.SYMTYPE, "cell.json": tarfile.LNKTYPE, "metrics.jsonl": tarfile.FIFOTYPE}
+    kinds |= {"structure.json": tarfile.CHRTYPE, "environment.json": tarfile.DIRTYPE}
+    assert take_members(
+        stream(*((f"out/{name}", kind, b"") for name, kind in kinds.items())), intake, skip_bytes=10_000
+    )
+    assert intake.files == ()
+    assert {line.split(":")[0] for line in intake.refused} == set(kinds)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_passing_over_too_much_ends_the_stream(tmp_path: Path) -> None:
+    intake = Intake(tmp_path)
+    members = (("out/core", tarfile.REGTYPE, b"x" * 5000), ("out/junit.xml", tarfile.REGTYPE, b"<x/>"))
+    assert not take_members(stream(*members), intake, skip_bytes=4000)
+    assert intake.files == ()
+
+
+def test_a_single_file_lies_in_no_folder(tmp_path: Path) -> None:
+    intake = Intake(tmp_path)
+    assert take_members(stream(("junit.xml", tarfile.REGTYPE, b"<x/>")), intake, skip_bytes=0, within="")
+    assert intake.files == ("junit.xml",)

@@ -1,0 +1,31 @@
+import io
+import os
+import tarfile
+from pathlib import Path
+
+from orchestrator.engines.docker.container import _folders, owning_groups
+
+
+def test_inputs_belong_to_root_and_results_to_the_cell() -> None:
+    with tarfile.open(fileobj=io.BytesIO(_folders({"cell.json": b"{}"}))) as tar:
+        found = {info.name: (info.uid, oct(info.mode), info.isdir()) for info in tar}
+    assert found == {
+        "in": (0, "0o755", True),
+        "out": (10001, "0o755", True),
+        "in/cell.json": (0, "0o444", False),
+    }
+
+
+def test_groups_of_device_nodes(tmp_path: Path) -> None:
+    (tmp_path / "renderD128").write_text("")
+    (tmp_path / "by-path").mkdir()
+    group = (tmp_path / "renderD128").stat().st_gid
+    devices = [{"PathOnHost": str(tmp_path)}, {"PathOnHost": str(tmp_path / "renderD128")}, {"PathOnHost": "/none"}]
+    assert owning_groups({"HostConfig": {"Devices": devices}}) == ((str(group),) if group else ())
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "renderD128", -1, 44)
+        assert owning_groups({"HostConfig": {"Devices": devices}}) == ("44",)
+
+
+def test_no_devices_no_groups() -> None:
+    assert owning_groups({"HostConfig": {}}) == ()
