@@ -152,12 +152,12 @@ _PATTERNS: Mapping[Grammar, re.Pattern[str]] = {
 
 def problem_with(axis: Axis, value: str) -> str:
     """What is wrong with a value by the axis's grammar, or an empty text."""
-    shown = text.one_line(value, 60)
+    shown = text.shown(value)
     if axis.grammar is Grammar.CHOICE:
         return "" if value in axis.choices else f"`{shown}` is not a value of `{axis.name}`: {', '.join(axis.choices)}"
     if axis.grammar is Grammar.PYPI:
         canonical = _canonical_version(value)
-        if canonical == value:
+        if canonical and canonical == value:
             return ""
         return f"`{shown}` is not {axis.grammar.value}" + (f", did you mean `{canonical}`?" if canonical else "")
     if _PATTERNS[axis.grammar].fullmatch(value) is None or ".." in value:

@@ -16,7 +16,7 @@ Values = Mapping[str, tuple[AxisValues, ...]]
 
 def by_axis(section: Sequence[AxisValues]) -> Values:
     """The entries of the section by the name of their axis."""
-    names = dict.fromkeys(entry.axis for entry in section)
+    names = dict.fromkeys(entry.axis for entry in section if entry.values)  # of an entry all in error nothing is known
     return {name: tuple(entry for entry in section if entry.axis == name) for name in names}
 
 
@@ -96,15 +96,8 @@ def _read(node: Node, name: str, problems: Problems) -> tuple[AxisValues, ...] |
     for key, parts in entries:
         axis = axes.AXES[key.value]
         for part in parts:
-            _check_values(axis, part.values, problems)
-            section.append(
-                AxisValues(
-                    axis=axis.name,
-                    values=tuple(scalar.value for scalar in part.values),
-                    when=part.when,
-                    place=part.place,
-                )
-            )
+            values = _distinct(axis, part.values, problems)
+            section.append(AxisValues(axis=axis.name, values=values, when=part.when, place=part.place))
     return tuple(section)
 
 
@@ -122,8 +115,8 @@ AXES_SECTION: Form[tuple[AxisValues, ...]] = Form(
 )
 
 
-def _check_values(axis: axes.Axis, values: Sequence[Scalar], problems: Problems) -> None:
-    """Tells of values that are not in the axis's grammar, and of values that are the same twice."""
+def _distinct(axis: axes.Axis, values: Sequence[Scalar], problems: Problems) -> tuple[str, ...]:
+    """The values in the axis's grammar; tells of those that are not, and of those that are the same twice."""
     seen: list[Scalar] = []
     for scalar in values:
         if problem := axes.problem_with(axis, scalar.value):
@@ -134,14 +127,13 @@ def _check_values(axis: axes.Axis, values: Sequence[Scalar], problems: Problems)
                 problems.add(scalar.place, _equal(axis, earlier, scalar))
                 break
         seen.append(scalar)
+    return tuple(scalar.value for scalar in seen)
 
 
 def _equal(axis: axes.Axis, first: Scalar, again: Scalar) -> str:
     if first.value == again.value:
-        return f"`{text.one_line(again.value, 60)}` is given twice for `{axis.name}`, first in line {first.place.line}"
-    return (
-        f"`{text.one_line(first.value, 60)}` and `{text.one_line(again.value, 60)}` are the same value of `{axis.name}`"
-    )
+        return f"`{text.shown(again.value)}` is given twice for `{axis.name}`, first in line {first.place.line}"
+    return f"`{text.shown(first.value)}` and `{text.shown(again.value)}` are the same value of `{axis.name}`"
 
 
 def _same(axis: axes.Axis, one: str, other: str) -> bool:

@@ -16,7 +16,7 @@ def cell_axis(name: str) -> str:
     """The name of an axis that cells set; ValueError otherwise."""
     if name not in axes.AXES:
         near = axes.suggestion(name, axes.AXES)
-        raise ValueError(f"no axis is named `{text.one_line(name, 60)}`" + (f", {near}" if near else ""))
+        raise ValueError(f"no axis is named `{text.shown(name)}`" + (f", {near}" if near else ""))
     if axes.AXES[name].where is axes.Where.ASKED:
         raise ValueError(f"`{name}` is an axis that no cell sets: only `torchmatrix check` reads it")
     return name

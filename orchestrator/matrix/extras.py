@@ -49,12 +49,12 @@ def check_paths(loads: Iterable[Load], folder: Path, problems: Problems) -> None
 
 def _secret_name(written: str) -> str:
     if not _SECRET.fullmatch(written):
-        raise ValueError("the name of a secret takes capital letters, digits and underscores")
+        raise ValueError("the name of a secret or variable takes capital letters, digits and underscores")
     return written
 
 
-_FILE = Field("file", PATH, "the file that holds it")
-_ENV = Field("env", scalar(_secret_name, TEXT_SCHEMA), "the environment variable that holds it")
+_FILE = Field("file", scalar(_path, {"type": "string"}, show=False), "the file that holds it")
+_ENV = Field("env", scalar(_secret_name, TEXT_SCHEMA, show=False), "the environment variable that holds it")
 
 
 def _source(record: Record, problems: Problems) -> tuple[str, str] | None:

@@ -58,8 +58,11 @@ def refuse(node: Node, name: str, wanted: str, problems: Problems) -> None:
         problems.add(node.place, f"`{name}` takes {wanted}, not {kind(node)}")
 
 
-def scalar(parse: Callable[[str], T], schema: JsonSchema) -> Form[T]:
-    """Text that a function turns into a value; its ValueError says what is wrong."""
+def scalar(parse: Callable[[str], T], schema: JsonSchema, *, show: bool = True) -> Form[T]:
+    """Text that a function turns into a value; its ValueError says what is wrong.
+
+    Where the text may be a secret in the wrong place, `show` keeps it out of the message.
+    """
 
     def read(node: Node, name: str, problems: Problems) -> T | None:
         if not isinstance(node, Scalar):
@@ -68,8 +71,8 @@ def scalar(parse: Callable[[str], T], schema: JsonSchema) -> Form[T]:
         try:
             return parse(node.value)
         except ValueError as error:
-            shown = f"`{text.one_line(node.value, 60)}`" if node.value else "empty"
-            problems.add(node.place, f"`{name}` is {shown}: {error}")
+            given = f"is {f'`{text.shown(node.value)}`' if node.value else 'empty'}" if show else "cannot be used"
+            problems.add(node.place, f"`{name}` {given}: {error}")
             return None
 
     return Form(read=read, schema=schema)
@@ -141,12 +144,12 @@ def read_record(node: Node, name: str, fields: Sequence[Field[Any]], problems: P
             value = known[key.value].form.read(child, key.value, problems)
             if value is not None:
                 values[key.value] = value
-        else:
+        elif not isinstance(child, Refused):
             problems.add(key.place, _unknown(key.value, name, known))
         if len(problems) > before or isinstance(child, Refused):
             broken.add(key.value)
     for field in fields:
-        if field.required and field.name not in places:
+        if field.required and field.name not in places and "<<" not in places:
             problems.add(node.place, f"`{field.name}` is missing in `{name}`", cause=field.about)
             broken.add(field.name)
     return Record(place=node.place, values=values, places=places, broken=frozenset(broken))
@@ -156,7 +159,7 @@ def _unknown(key: str, name: str, known: Mapping[str, object]) -> str:
     if key in axes.AXES:
         return f"`{key}` is an axis that `{name}` does not set"
     near = axes.suggestion(key, known)
-    return f"`{name}` has no key `{text.one_line(key, 60)}`" + (f", {near}" if near else "")
+    return f"`{name}` has no key `{text.shown(key)}`" + (f", {near}" if near else "")
 
 
 def mapping(key: Callable[[str], str], value: Form[T]) -> Form[tuple[tuple[Scalar, T], ...]]:

@@ -86,11 +86,12 @@ class _Open:
                 problems.add(key.place, "a key must be text")
             elif key.value == "<<":
                 problems.add(key.place, "merge keys are not supported: write the values out")
+                entries[key.value] = (key, Refused(place=key.place))
             elif key.value in entries:
                 first = entries[key.value][0].place
                 problems.add(
                     key.place,
-                    f"`{text.one_line(key.value, 60)}` is given twice",
+                    f"`{text.shown(key.value)}` is given twice",
                     cause=f"first in line {first.line}, again in line {key.place.line}",
                 )
             else:
@@ -117,7 +118,8 @@ class _Builder:
             case events.DocumentStartEvent():
                 self._begin_document(event, place)
             case events.AliasEvent():
-                self._problems.add(place, f"aliases are not supported: write out what `*{event.anchor}` stands for")
+                name = text.shown(str(event.anchor))
+                self._problems.add(place, f"aliases are not supported: write out what `*{name}` stands for")
                 self._put(Refused(place=place))
             case events.ScalarEvent():
                 self._check_node(event, place)
@@ -142,9 +144,9 @@ class _Builder:
 
     def _check_node(self, event: "ScalarEvent | CollectionStartEvent", place: Place) -> None:
         if event.anchor is not None:
-            self._problems.add(place, f"anchors and aliases are not supported: remove `&{event.anchor}`")
+            self._problems.add(place, f"anchors and aliases are not supported: remove `&{text.shown(event.anchor)}`")
         if event.tag is not None:
-            self._problems.add(place, f"tags are not supported: remove `{text.one_line(event.tag, 60)}`")
+            self._problems.add(place, f"tags are not supported: remove `{text.shown(event.tag)}`")
 
     def _put(self, node: Node) -> None:
         self._nodes += 1

@@ -50,17 +50,17 @@ def _read_env(node: Node, name: str, problems: Problems) -> str | None:
             return None
     for pair in pairs:
         if axes.problem_with(axes.AXES["env"], pair) or not pair:
-            problems.add(node.place, f"`{text.one_line(pair, 60)}` in `{name}` is not of the form NAME=value")
+            problems.add(node.place, f"`{text.shown(pair)}` in `{name}` is not of the form NAME=value")
     names = [pair.split("=", 1)[0] for pair in pairs]
     for twice in sorted({each for each in names if names.count(each) > 1}):
-        problems.add(node.place, f"`{text.one_line(twice, 60)}` is given twice in `{name}`")
+        problems.add(node.place, f"`{text.shown(twice)}` is given twice in `{name}`")
     return " ".join(sorted(pairs)) if len(problems) == before else None
 
 
 def _env_value(node: Node, name: str, problems: Problems) -> str:
     if isinstance(node, Scalar):
         return node.value
-    problems.add(node.place, f"`{text.one_line(name, 60)}` takes text")
+    problems.add(node.place, f"`{text.shown(name)}` takes text")
     return ""
 
 
@@ -153,6 +153,6 @@ def _check_value(name: str, value: str, known: Sequence[str], place: Place, prob
     if value in known:
         return
     near = axes.suggestion(value, dict.fromkeys(known))
-    fact = f"`{text.one_line(value, 60)}` is not among the values of `{name}`" + (f", {near}" if near else "")
+    fact = f"`{text.shown(value)}` is not among the values of `{name}`" + (f", {near}" if near else "")
     listed = text.one_line(", ".join(known), 120) or "none beside the other values of this row"
     problems.add(place, fact, cause=f"`axes` has {listed}")

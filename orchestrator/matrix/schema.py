@@ -57,7 +57,7 @@ _FIELDS: tuple[Field[Any], ...] = (
 
 def matrix_of(root: Node, folder: Path, problems: Problems) -> Matrix:
     """The Matrix in a tree; InputErrors with every problem. `folder` is where the paths in the file begin."""
-    record = read_record(root, "the file", _FIELDS, problems)
+    record = read_record(root, "matrix", _FIELDS, problems)
     if record is None or _PRODUCTION.name not in record.values:
         problems.raise_any()
     assert record is not None

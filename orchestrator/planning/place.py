@@ -6,7 +6,7 @@ from orchestrator import axes
 from orchestrator.model import Axes, Host, Placement, RunnerClass
 
 HERE = "here"
-TIMES = "\N{MULTIPLICATION SIGN}"
+_TIMES = "\N{MULTIPLICATION SIGN}"
 _ARCH = axes.AXES["host_arch"].default or ""
 _BESIDE_THE_GPU = ("driver", "partition", "firmware", "container_toolkit")
 _DRIVERS: Mapping[str, str] = {"cuda": "NVIDIA driver", "rocm": "AMD driver", "xpu": "Intel GPU driver"}
@@ -111,7 +111,7 @@ def _lacking_gpu(cell: Axes, host: Host) -> str:
         name, value = next(iter(unlike.items()))
         return f"this machine has {_shown(name, value)}"
     have = int(host.axes.get("gpus", "1"))
-    return f"this machine has {have} {TIMES} {host.axes['gpu']}" if gpus_of(cell) > have else ""
+    return f"this machine has {have} {_TIMES} {host.axes['gpu']}" if gpus_of(cell) > have else ""
 
 
 def _lacking_software(cell: Axes, host: Host) -> str:
@@ -153,7 +153,7 @@ def _needs(cell: Axes) -> str:
     parts = []
     if takes_gpu(cell):
         asked = [name for name in _BESIDE_THE_GPU if cell.get(name, _default(name)) != _default(name)]
-        parts = [*(_shown(name, cell[name]) for name in asked), f"{gpus_of(cell)} {TIMES} {cell.get('gpu', 'GPU')}"]
+        parts = [*(_shown(name, cell[name]) for name in asked), f"{gpus_of(cell)} {_TIMES} {cell.get('gpu', 'GPU')}"]
     if cell.get("host_arch", _ARCH) != _ARCH:
         parts.append(cell["host_arch"])
     if not parts:
