@@ -25,13 +25,16 @@ from orchestrator.vocabulary import Step
 FAULT = "TORCHMATRIX_FAULT"
 
 
+State = Literal["begin", "end", "failed"]
+
+
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line. `seq` counts from 1 without a gap; `cell` is empty for a step of the whole run."""
 
     seq: int
     time: str
     step: Step
-    state: Literal["begin", "end"]
+    state: State
     cell: str = ""
     attempt: int = 0
     detail: str = ""
@@ -50,7 +53,7 @@ class Journal:
 
     @contextmanager
     def step(self, step: Step, *, cell: str = "", attempt: int = 0, detail: str = "") -> Iterator[None]:
-        """Writes the step's begin, then its end. A step that raised ends with the error in its detail.
+        """Writes the step's begin, then its end, or that it failed with the error in the detail.
 
         An interruption (anything that is not an Exception) leaves the step without an end, as a kill would.
         """
@@ -58,11 +61,11 @@ class Journal:
         try:
             yield
         except Exception as error:
-            self._append(step, "end", cell, attempt, text.one_line(f"failed: {error}"))
+            self._append(step, "failed", cell, attempt, text.one_line(str(error)))
             raise
         self._append(step, "end", cell, attempt, "")
 
-    def _append(self, step: Step, state: Literal["begin", "end"], cell: str, attempt: int, detail: str) -> None:
+    def _append(self, step: Step, state: State, cell: str, attempt: int, detail: str) -> None:
         with self._writing, folder.told(self._path):
             line = Line(
                 seq=self._seq + 1,

@@ -79,7 +79,7 @@ def test_a_line_that_is_missing_in_the_middle_is_damage(tmp_path: Path) -> None:
         journal.parse(whole[0] + whole[2] + whole[3], "")
 
 
-def test_a_step_that_raised_ends_with_why(tmp_path: Path) -> None:
+def test_a_step_that_raised_says_why_it_failed(tmp_path: Path) -> None:
     with (
         journal.opened(tmp_path, {}) as log,
         pytest.raises(ValueError, match="no such"),
@@ -87,8 +87,9 @@ def test_a_step_that_raised_ends_with_why(tmp_path: Path) -> None:
     ):
         raise ValueError("no such\x1b[31m image")
     begin, end = journal.read(tmp_path)
-    assert (begin.state, end.state, end.cell) == ("begin", "end", "c")
-    assert end.detail == "failed: no such image"
+    assert (begin.state, end.state, end.cell) == ("begin", "failed", "c")
+    assert end.detail == "no such image"
+    assert journal.unended([begin, end]) == ()
 
 
 def test_an_interrupted_step_has_no_end(tmp_path: Path) -> None:

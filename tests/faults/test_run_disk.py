@@ -1,0 +1,68 @@
+"""The disk of the runs is full or read-only: told with path and bytes, nothing that was there is lost."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from planned_run import check, ended, only_run, started, statuses
+
+
+def mount(*options: str) -> None:
+    subprocess.run(["mount", *options], check=True, capture_output=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system in memory, of a size that a test changes; needs the right to mount."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    try:
+        mount("-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place))
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no right to mount a file system")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def resize(disk: Path, size: str) -> None:
+    mount("-o", f"remount,size={size}", str(disk))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pages", [1, 2, 3, 5, 10, 15, 17, 18, 19, 20])  # the last of them are near the merged files
+def test_a_run_on_a_disk_that_fills_ends_with_4_and_goes_on_when_there_is_room(disk: Path, pages: int) -> None:
+    resize(disk, f"{pages * 4}k")
+    process = started("run", disk, "pass", "fail", TMPDIR=str(disk.parent))
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 4 or (process.returncode == 0 and pages > 15), said
+    assert process.returncode == 0 or str(disk) in said
+    run = only_run(disk)
+    planned = (run / "plan.json").exists()
+    assert planned == (pages > 2)
+    resize(disk, "64m")
+    ended(started("resume", run), 0 if planned else 2)
+    if planned:
+        assert statuses(run) == ["passed", "failed"]
+        check(run)
+
+
+def test_a_disk_that_has_too_little_room_is_told_before_any_cell(disk: Path) -> None:
+    _, said = ended(started("run", disk, "pass", MIN_FREE=str(1 << 30)), 4)
+    assert f"bytes are free, a run needs {1 << 30}" in said
+    assert list(only_run(disk).iterdir()) == []
+
+
+def test_a_disk_that_is_read_only_is_told_before_any_cell(disk: Path) -> None:
+    ended(started("run", disk, "pass"), 0)
+    run = only_run(disk)
+    mount("-o", "remount,ro", str(disk))
+    for arguments in (("run", disk, "pass"), ("resume", run)):
+        _, said = ended(started(*arguments), 4)
+        assert str(disk) in said
+        assert os.strerror(30) in said  # EROFS
+    assert statuses(run) == ["passed"]
+    check(run)

@@ -1,0 +1,52 @@
+"""Killed at steps where a container exists: the resumed run removes it first, and ends as if nothing had been."""
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from planned_run import check, ended, only_run, started, statuses, until
+
+from orchestrator.engines.docker import labels
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
+
+
+@pytest.fixture
+def ready(docker_engine: "APIClient", python_image: str) -> dict[str, str]:
+    """What makes a run use the engine and an image that is there."""
+    return {"ENGINE": "docker", "READY_IMAGE": docker_engine.inspect_image(python_image)["Id"]}
+
+
+def containers(client: "APIClient", run: Path) -> list[str]:
+    """The containers of the run, running or not."""
+    found = client.containers(all=True, filters={"label": f"{labels.RUN}={run.name}"})
+    return [container["Id"] for container in found]
+
+
+@pytest.mark.parametrize(
+    "fault", ["create:begin:2", "create:end:2", "wait:begin:2", "collect:begin:2", "remove:begin:2"]
+)
+def test_a_killed_run_is_resumed_and_leaves_no_container(
+    docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path, fault: str
+) -> None:
+    ended(started("run", tmp_path, "pass", "fail", fault=fault, **ready), -signal.SIGKILL)
+    run = only_run(tmp_path)
+    assert bool(containers(docker_engine, run)) == (fault != "create:begin:2")
+    ended(started("resume", run, **ready), 0)
+    assert statuses(run) == ["passed", "failed"]
+    assert containers(docker_engine, run) == []
+    check(run)
+
+
+def test_a_stopped_run_leaves_no_container(docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path) -> None:
+    process = started("run", tmp_path, "hang", "pass", **ready)
+    until(lambda: any('"wait"' in file.read_text() for file in tmp_path.glob("*/journal.jsonl")), process)
+    process.send_signal(signal.SIGINT)
+    ended(process, 130)
+    run = only_run(tmp_path)
+    assert statuses(run) == ["cancelled", "not-run"]
+    assert containers(docker_engine, run) == []
