@@ -77,7 +77,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         Cause.COLLECTIVE,
         (
             r"NCCL (?:error|WARN|failure)|ncclUnhandled|ncclSystem|ncclInternal|DistBackendError|DistNetworkError|"
-            r"DistStoreError|\[[^\]\n]{0,200}gloo[^\]\n]{0,200}\]|use_libuv was requested"
+            r"DistStoreError|/gloo/transport/|use_libuv was requested"
         ),
     ),
     # OpenVINO 2026.1.0 and later on torch 2.13.0: Conv2d under torch.compile.

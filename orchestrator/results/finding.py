@@ -107,12 +107,13 @@ def _below(folder: Path, depth: int, seen: set[Path]) -> Iterator[Path]:
     if len(seen) >= MAX_FOLDERS:
         raise InputError(f"more than {MAX_FOLDERS} folders are below it", place=str(folder))
     seen.add(folder)
-    with os.scandir(folder) as entries:
-        children = sorted(entries, key=lambda entry: entry.name)
-    names = {entry.name for entry in children}
+    try:
+        with os.scandir(folder) as entries:
+            names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    except OSError as error:
+        raise InputError(f"cannot be listed: {error.strerror}", place=str(folder)) from error
     if formats.ATTEMPT in names or formats.CELL in names:
         yield folder
     elif depth:
-        for child in children:
-            if child.is_dir(follow_symlinks=False):
-                yield from _below(Path(child.path), depth - 1, seen)
+        for name in sorted(name for name, is_folder in names.items() if is_folder):
+            yield from _below(folder / name, depth - 1, seen)

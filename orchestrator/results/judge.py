@@ -187,6 +187,11 @@ TABLE: tuple[Row, ...] = (
 )
 
 
+def decide(evidence: Evidence) -> Row:
+    """The first row of the table that holds; the last one holds always."""
+    return next(row for row in TABLE if row.when(evidence))
+
+
 Attempts = Sequence[tuple[Attempt, Bundle | None]]
 
 
@@ -247,7 +252,7 @@ def _without_attempt(cell: PlannedCell) -> CellResult:
 def judge_attempt(cell: PlannedCell, attempt: Attempt, bundle: Bundle | None) -> CellResult:
     """What one attempt by itself comes to."""
     evidence = gather(cell, attempt, bundle)
-    row = next(row for row in TABLE if row.when(evidence))
+    row = decide(evidence)
     cases = tuple(_excused(case, evidence, row.status) for case in evidence.cases)
     result = CellResult(
         id=cell.id,

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from orchestrator import text
 from orchestrator.errors import InfrastructureError, InputError
+from orchestrator.formats import SummaryCell, SummaryFile
 from orchestrator.model import Attempt, CellResult, Log, Plan, Run
 from orchestrator.results import merged_junit, metrics_table
 from orchestrator.results.files import MIB, Refused, read_plain, replacing, scratch
@@ -79,34 +80,32 @@ def summary(run: Run) -> bytes:
     """`summary.json`: what became of each planned cell, and of the plan as a whole."""
     totals = counts(run)
     assert sum(totals.values()) == len(run.plan.cells), "a planned cell has no status"
-    tiers = {cell.id: (cell.name, cell.tier) for cell in run.plan.cells}
-    value = {
-        "schema_version": 1,
-        "run": run.id,
-        "complete": run.complete,
-        "planned": len(run.plan.cells),
-        "totals": totals,
-        "cells": [
-            {
-                "id": result.id,
-                "name": tiers[result.id][0],
-                "tier": tiers[result.id][1],
-                "status": result.status,
-                "cause": result.cause,
-                "reason": result.reason,
-                "known_issue": result.known_issue,
-                "requested": result.requested,
-                "observed": result.observed,
-                "counts": result.counts,
-                "notes": result.notes,
-                "attempts": len(result.attempts),
-            }
-            for result in run.results
-        ],
-        "left_out": run.plan.left_out,
-        "notes": run.notes,
-    }
-    return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=1) + b"\n"
+    value = SummaryFile(
+        run=run.id,
+        complete=run.complete,
+        planned=len(run.plan.cells),
+        totals=totals,
+        cells=tuple(
+            SummaryCell(
+                id=result.id,
+                name=cell.name,
+                tier=cell.tier,
+                status=result.status,
+                cause=result.cause,
+                reason=result.reason,
+                known_issue=result.known_issue,
+                requested=result.requested,
+                observed=result.observed,
+                counts=result.counts,
+                notes=result.notes,
+                attempts=len(result.attempts),
+            )
+            for cell, result in zip(run.plan.cells, run.results, strict=True)
+        ),
+        left_out=run.plan.left_out,
+        notes=run.notes,
+    )
+    return msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=1) + b"\n"
 
 
 def _judged(plan: Plan, folders: Sequence[Path]) -> Iterator[tuple[CellResult, Attempts]]:

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -21,7 +22,6 @@ from orchestrator.model import (
     Plan,
     PlannedCell,
 )
-from orchestrator.results.bundle import Bundle, read_bundle
 from orchestrator.vocabulary import Tier
 
 AXES = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11", "backend": "eager"}
@@ -55,7 +55,7 @@ def suite_xml(*cases: str, **attributes: object) -> str:
 GOOD_CASES = ('<testcase name="test_matmul" time="0.5"/>', '<testcase name="test_conv" time="1.25"/>')
 
 
-def write_bundle(  # noqa: PLR0913 - each one is a thing that a test changes
+def write_bundle(
     folder: Path,
     *,
     cell: str = "c1",
@@ -142,11 +142,16 @@ def make_known(**changes: Any) -> KnownFailure:
     return KnownFailure(**{**facts, **changes})
 
 
-@pytest.fixture
-def bundle(tmp_path: Path) -> Callable[..., Bundle]:
-    """Writes a bundle as `write_bundle` does and reads it."""
-
-    def make(**changes: Any) -> Bundle:
-        return read_bundle(write_bundle(tmp_path / "bundle", **changes))
-
-    return make
+@pytest.fixture(scope="session")
+def make() -> SimpleNamespace:
+    """The makers of this file, for tests to call."""
+    return SimpleNamespace(
+        cell=make_cell,
+        attempt=make_attempt,
+        plan=make_plan,
+        known=make_known,
+        bundle=write_bundle,
+        xml=suite_xml,
+        metric=METRIC,
+        observed=OBSERVED,
+    )

@@ -1,0 +1,164 @@
+"""Plain files under a cap, nothing else; and files that are replaced whole or not at all."""
+
+import contextlib
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import InfrastructureError
+from orchestrator.results.files import Refused, read_plain, replacing, scratch
+
+
+def test_a_plain_file_is_read_up_to_its_cap(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"12345")
+
+    assert read_plain(tmp_path / "f", 5) == b"12345"
+    with pytest.raises(Refused, match="has 5 bytes, the cap is 4"):
+        read_plain(tmp_path / "f", 4)
+
+
+def test_a_missing_file_is_not_refused_but_missing(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_plain(tmp_path / "f", 5)
+
+
+def symlink(path: Path) -> None:
+    path.symlink_to("/etc/hostname")
+
+
+def dangling(path: Path) -> None:
+    path.symlink_to(path.parent / "nowhere")
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def hard_link(path: Path) -> None:
+    (path.parent / "other").write_text("x")
+    path.hardlink_to(path.parent / "other")
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(10 << 30)
+
+
+def unix_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (symlink, "cannot be opened as a plain file"),
+        (dangling, "cannot be opened as a plain file"),
+        (fifo, "is not a plain file"),
+        (folder, "is not a plain file"),
+        (hard_link, "is a hard link"),
+        (sparse, "has 10737418240 bytes, the cap is 1000"),
+        (unix_socket, "cannot be opened as a plain file"),
+    ],
+)
+def test_what_is_no_plain_file_is_refused_without_a_read(tmp_path: Path, made: object, reason: str) -> None:
+    path = tmp_path / "junit.xml"
+    made(path)  # type: ignore[operator]
+
+    with pytest.raises(Refused, match=reason):
+        read_plain(path, 1000)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no devices here")  # noqa: PTH110
+def test_a_device_is_refused() -> None:
+    with pytest.raises(Refused, match="is not a plain file"):
+        read_plain(Path("/dev/null"), 1000)
+
+
+def test_a_refusal_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f")
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+    for _ in range(5):
+        with pytest.raises(Refused):
+            read_plain(tmp_path / "f", 1)
+
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_replacing_shows_the_new_file_only_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old")
+
+    with replacing(path) as half:
+        half.write_text("new")
+        assert path.read_text() == "old"
+
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_failed_block_keeps_the_old_file_and_no_half(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old")
+
+    with contextlib.suppress(ValueError), replacing(path) as half:
+        half.write_text("new")
+        raise ValueError
+
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_is_told_with_path_and_free_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+
+    with (
+        pytest.raises(InfrastructureError, match=r"f: cannot be written: No space left .*\(\d+ bytes are free there\)"),
+        replacing(path),
+    ):
+        raise OSError(28, "No space left on device")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("opened", [replacing, scratch])
+def test_a_missing_folder_is_told(tmp_path: Path, opened: object) -> None:
+    with (
+        pytest.raises(InfrastructureError, match="cannot be written: No such file or directory"),
+        opened(tmp_path / "no" / "f"),  # type: ignore[operator]
+    ):
+        pytest.fail("the block must not begin")
+
+
+def test_two_writers_never_make_a_mixed_file(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+
+    def write(letter: str) -> None:
+        for _ in range(20):
+            with replacing(path) as half:
+                half.write_text(letter * 1000)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert path.read_text() in {"a" * 1000, "b" * 1000}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
+    with scratch(tmp_path) as aside:
+        (aside / "rows").write_text("x")
+
+    assert list(tmp_path.iterdir()) == []
