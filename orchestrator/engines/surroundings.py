@@ -1,7 +1,8 @@
-"""The environment variables that a cell gets: these, those of its task, and no other."""
+"""The environment variables that a cell gets: these, those of its task, and no other; and whose devices it takes."""
 
 from collections.abc import Mapping
 
+from orchestrator import axes
 from orchestrator.engines.task import Task
 
 
@@ -25,6 +26,19 @@ def variables(task: Task, *, scratch: str, path: str) -> dict[str, str]:
         "PYTHONFAULTHANDLER": "1",
         **task.env,
     }
+
+
+def platform_of(task: Task) -> str:
+    """The platform whose devices the cell takes, or `cpu`; a ready image is told by the name of its GPU."""
+    gpu = task.cell.axes.get("gpu", "")
+    if not gpu:
+        return "cpu"
+    platform = axes.platform(task.cell.axes)
+    if platform != "ready":
+        return platform
+    if gpu.upper().startswith(("MI", "GFX", "RADEON")):
+        return "rocm"
+    return "xpu" if gpu.upper().startswith(("MAX", "ARC", "FLEX", "PVC", "BMG")) else "cuda"
 
 
 def visible_devices(platform: str, devices: tuple[str, ...]) -> Mapping[str, str]:

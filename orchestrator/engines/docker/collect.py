@@ -7,7 +7,7 @@ import posixpath
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from orchestrator.engines.docker.connection import Gone, calling, raise_for_status
+from orchestrator.engines.docker.calls import Gone, calling, raise_for_status
 from orchestrator.engines.docker.profile import RESULTS
 from orchestrator.engines.docker.tar import Malformed, Source, TarStream
 from orchestrator.engines.intake import Intake

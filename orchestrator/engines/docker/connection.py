@@ -7,7 +7,6 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -15,11 +14,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from orchestrator import text
+from orchestrator.engines.docker.calls import calling, said
 from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from docker import APIClient
-    from requests import Response
 
 DEFAULT_HOST = "unix:///var/run/docker.sock"
 OLDEST_API = (1, 41)  # Docker 20.10
@@ -37,7 +36,7 @@ class Version(Struct, frozen=True, kw_only=True):
 
 
 def probe(environ: Mapping[str, str]) -> tuple[bool, str]:
-    """Whether an engine answers that we can use, and which, or why not. Ends within some seconds whatever hangs."""
+    """Whether an engine answers that we can use, and which, or why not. Within seconds also when it hangs."""
     try:
         found = version(environ)
     except InfrastructureError as error:
@@ -92,54 +91,6 @@ def client(environ: Mapping[str, str], timeout_s: float = CALL_S) -> "APIClient"
 
 
 @contextmanager
-def calling(doing: str) -> Iterator[None]:
-    """Turns whatever an engine call raises into an InfrastructureError that says what was being done."""
-    import docker
-    import msgspec
-    import requests
-    import urllib3
-
-    broken = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, msgspec.MsgspecError)
-    try:
-        yield
-    except docker.errors.DockerException as error:
-        kind = _KINDS.get(getattr(error, "status_code", None), InfrastructureError)
-        raise kind(f"the engine failed while {doing}", cause=_said(error)) from error
-    except broken as error:
-        raise InfrastructureError(
-            f"the engine did not answer as it should while {doing}",
-            cause=_said(error),
-            hint="see whether it is running: docker version",
-        ) from error
-
-
-def raise_for_status(answer: "Response") -> None:
-    """What docker-py does with an answer that is an error, for the calls that it has no method for."""
-    from docker.errors import create_api_error_from_http_exception
-    from requests import HTTPError
-
-    try:
-        answer.raise_for_status()
-    except HTTPError as error:
-        create_api_error_from_http_exception(error)
-
-
-class Gone(InfrastructureError):  # noqa: N818 - reads as what happened
-    """What a call was about is not there (any more)."""
-
-
-class Conflict(InfrastructureError):  # noqa: N818 - reads as what happened
-    """The state of what a call was about does not allow it: it ended, or somebody else is removing it."""
-
-
-_KINDS: Mapping[int | None, type[InfrastructureError]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Conflict}
-
-
-def _said(error: Exception) -> str:
-    return text.one_line(str(getattr(error, "explanation", "") or error) or type(error).__name__)
-
-
-@contextmanager
 def _reached(host: str, timeout_s: float) -> Iterator[None]:
     try:
         yield
@@ -172,7 +123,7 @@ def _reached(host: str, timeout_s: float) -> Iterator[None]:
             hint="systemctl restart docker",
         ) from error
     except (OSError, http.client.HTTPException) as error:
-        raise InfrastructureError("cannot reach the container engine", place=host, cause=_said(error)) from error
+        raise InfrastructureError("cannot reach the container engine", place=host, cause=said(error)) from error
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.engines.docker.connection import Conflict, Gone, calling
+from orchestrator.engines.docker.calls import Conflict, Gone, calling
 from orchestrator.engines.docker.profile import INPUTS, RESULTS, USER, VOLUME, Profile
 
 if TYPE_CHECKING:

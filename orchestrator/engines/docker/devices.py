@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from orchestrator import axes
-from orchestrator.engines.surroundings import visible_devices
+from orchestrator.engines.surroundings import platform_of, visible_devices
 from orchestrator.engines.task import Task
 
 
@@ -16,19 +15,6 @@ class Relaxation(Struct, frozen=True, kw_only=True):
     line: str
     host: Mapping[str, Any] = {}
     env: Mapping[str, str] = {}
-
-
-def platform_of(task: Task) -> str:
-    """The platform whose devices the cell takes, or `cpu`; a ready image is told by the name of its GPU."""
-    gpu = task.cell.axes.get("gpu", "")
-    if not gpu:
-        return "cpu"
-    platform = axes.platform(task.cell.axes)
-    if platform != "ready":
-        return platform
-    if gpu.upper().startswith(("MI", "GFX", "RADEON")):
-        return "rocm"
-    return "xpu" if gpu.upper().startswith(("MAX", "ARC", "FLEX", "PVC", "BMG")) else "cuda"
 
 
 def device_needs(task: Task) -> tuple[Relaxation, ...]:

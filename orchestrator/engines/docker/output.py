@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from orchestrator.engines.docker.connection import calling, raise_for_status
+from orchestrator.engines.docker.calls import calling, raise_for_status
 from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:

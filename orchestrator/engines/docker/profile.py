@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from orchestrator.engines.docker.devices import Relaxation, device_needs, node
 from orchestrator.engines.docker.labels import labels
+from orchestrator.engines.ending import GRACE_S
 from orchestrator.engines.owner import Owner
 from orchestrator.engines.surroundings import variables
 from orchestrator.engines.task import Task, arguments
@@ -22,7 +23,6 @@ VOLUME = "/results"  # a volume: what is written to a tmpfs, or to a read-only r
 INPUTS = f"{VOLUME}/in"  # both folders lie in a folder of root, so the cell can neither move nor replace them
 RESULTS = f"{VOLUME}/out"
 SCRATCH = "/tmp"  # noqa: S108 - inside the container, on its own tmpfs
-GRACE_S = 3
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ def profile(task: Task, owner: Owner, groups: tuple[str, ...] = ()) -> Profile:
         "Env": [f"{name}={value}" for name, value in env.items()],
         "Labels": made_by,
         "Healthcheck": {"Test": ["NONE"]},
-        "StopTimeout": GRACE_S,
+        "StopTimeout": int(GRACE_S),
         "HostConfig": _merged(_host(task, made_by), relaxations),
     }
     return Profile(config=config, relaxed=tuple(relaxation.line for relaxation in relaxations))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.engines.docker.connection import calling
+from orchestrator.engines.docker.calls import calling
 from orchestrator.engines.docker.container import remove, remove_volume, volumes
 from orchestrator.engines.docker.labels import RUN, owner_of
 from orchestrator.engines.owner import is_gone

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from orchestrator.engines.docker.connection import Conflict, Gone, calling, raise_for_status
+from orchestrator.engines.docker.calls import Conflict, Gone, calling, raise_for_status
 from orchestrator.engines.docker.frames import Frames
 from orchestrator.engines.docker.output import Output
 from orchestrator.engines.ending import Ending

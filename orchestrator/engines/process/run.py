@@ -8,7 +8,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from orchestrator.engines.codes import code_of
-from orchestrator.engines.docker.devices import platform_of
 from orchestrator.engines.engine import StepLog
 from orchestrator.engines.intake import make_ready
 from orchestrator.engines.owner import this_process
@@ -18,7 +17,7 @@ from orchestrator.engines.process.tree import sweep_processes, token
 from orchestrator.engines.process.watch import watch
 from orchestrator.engines.sighting import Sighting
 from orchestrator.engines.stop import Stop
-from orchestrator.engines.surroundings import variables, visible_devices
+from orchestrator.engines.surroundings import platform_of, variables, visible_devices
 from orchestrator.engines.task import Task, arguments
 from orchestrator.errors import InfrastructureError
 from orchestrator.model import Attempt

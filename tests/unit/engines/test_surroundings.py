@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.engines.surroundings import variables, visible_devices
+from orchestrator.engines.surroundings import platform_of, variables, visible_devices
 from orchestrator.engines.task import Task
 
 
@@ -31,3 +31,20 @@ def test_nothing_of_ours_is_in_it(make_task: Callable[..., Task], monkeypatch: p
 )
 def test_visible_devices(platform: str, devices: tuple[str, ...], expected: dict[str, str]) -> None:
     assert visible_devices(platform, devices) == expected
+
+
+@pytest.mark.parametrize(
+    ("axes", "platform"),
+    [
+        ({"torch_build": "cu130"}, "cpu"),
+        ({"torch_build": "cpu"}, "cpu"),
+        ({"torch_build": "cu130", "gpu": "H100"}, "cuda"),
+        ({"torch_build": "rocm7.1", "gpu": "MI300X"}, "rocm"),
+        ({"torch_build": "xpu", "gpu": "Max1550"}, "xpu"),
+        ({"image": "x@sha256:0", "gpu": "H100"}, "cuda"),
+        ({"image": "x@sha256:0", "gpu": "MI300X"}, "rocm"),
+        ({"image": "x@sha256:0", "gpu": "Arc770"}, "xpu"),
+    ],
+)
+def test_platform_of(make_task: Callable[..., Task], axes: dict[str, str], platform: str) -> None:
+    assert platform_of(make_task(axes=axes)) == platform

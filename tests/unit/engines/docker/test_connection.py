@@ -1,48 +1,36 @@
-"""What an absent or broken engine answers is in tests/faults; here is what its errors become."""
+"""How an absent or broken engine is told is in tests/faults; here is how one that answers is spoken to."""
+
+from contextlib import closing
+from pathlib import Path
 
 import pytest
-import requests
-from docker.errors import APIError, DockerException
+from engine_api import fake_engine
 
-from orchestrator.engines.docker.connection import Conflict, Gone, calling
-from orchestrator.errors import InfrastructureError
+from orchestrator.engines.docker import connection
 
 
-def said(status: int) -> APIError:
-    answer = requests.Response()
-    answer.status_code = status
-    return APIError("failed", answer, explanation="because\nof this")
+@pytest.mark.parametrize(("api", "spoken"), [("1.41", "1.41"), ("1.43", "1.43")])
+def test_the_newest_api_that_both_know_is_spoken(tmp_path: Path, api: str, spoken: str) -> None:
+    with fake_engine(tmp_path) as engine:
+        engine.api_version = api
+        with closing(connection.client(engine.environ)) as client:
+            assert client.api_version == spoken
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (said(404), Gone),
-        (said(409), Conflict),
-        (said(500), InfrastructureError),
-        (DockerException("x"), InfrastructureError),
-        (requests.ReadTimeout("x"), InfrastructureError),
-        (ConnectionResetError("x"), InfrastructureError),
-        (ValueError("no JSON"), InfrastructureError),
-    ],
-)
-def test_every_error_says_what_was_being_done(error: Exception, kind: type[InfrastructureError]) -> None:
-    with (
-        pytest.raises(InfrastructureError, match="while removing the container") as caught,
-        calling("removing the container"),
-    ):
-        raise error
-    assert type(caught.value) is kind
+def test_an_engine_that_is_newer_than_docker_py_is_spoken_to_as_docker_py_can(tmp_path: Path) -> None:
+    from docker.constants import DEFAULT_DOCKER_API_VERSION
+
+    with fake_engine(tmp_path) as engine:
+        engine.api_version = "1.99"
+        with closing(connection.client(engine.environ)) as client:
+            assert client.api_version == DEFAULT_DOCKER_API_VERSION
 
 
-def test_the_engines_own_words_are_the_cause_on_one_line() -> None:
-    with pytest.raises(InfrastructureError) as caught, calling("starting"):
-        raise said(500)
-    assert caught.value.cause == "because of this"
+def test_every_call_has_a_deadline(tmp_path: Path) -> None:
+    with fake_engine(tmp_path) as engine, closing(connection.client(engine.environ, 7.5)) as client:
+        assert client.timeout == 7.5
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), AttributeError("ours"), InfrastructureError("own")])
-def test_what_is_no_error_of_the_engine_goes_through(error: BaseException) -> None:
-    with pytest.raises(type(error)) as caught, calling("starting"):
-        raise error
-    assert caught.value is error
+def test_without_a_setting_it_is_the_usual_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(connection, "DEFAULT_HOST", f"unix://{tmp_path}/none.sock")
+    assert f"{tmp_path}/none.sock" in connection.probe({})[1]

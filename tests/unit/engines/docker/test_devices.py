@@ -1,9 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from orchestrator.engines.docker.devices import device_needs, platform_of
+from orchestrator.engines.docker.devices import device_needs
 from orchestrator.engines.task import Task
 
 MakeTask = Callable[..., Task]
@@ -17,23 +15,6 @@ def needs(task: Task) -> tuple[list[str], dict[str, Any], dict[str, str]]:
             host[name] = [*host.get(name, ()), *value]
         env.update(relaxation.env)
     return [relaxation.line for relaxation in device_needs(task)], host, env
-
-
-@pytest.mark.parametrize(
-    ("axes", "platform"),
-    [
-        ({"torch_build": "cu130"}, "cpu"),
-        ({"torch_build": "cpu"}, "cpu"),
-        ({"torch_build": "cu130", "gpu": "H100"}, "cuda"),
-        ({"torch_build": "rocm7.1", "gpu": "MI300X"}, "rocm"),
-        ({"torch_build": "xpu", "gpu": "Max1550"}, "xpu"),
-        ({"image": "x@sha256:0", "gpu": "H100"}, "cuda"),
-        ({"image": "x@sha256:0", "gpu": "MI300X"}, "rocm"),
-        ({"image": "x@sha256:0", "gpu": "Arc770"}, "xpu"),
-    ],
-)
-def test_platform_of(make_task: MakeTask, axes: dict[str, str], platform: str) -> None:
-    assert platform_of(make_task(axes=axes)) == platform
 
 
 def test_a_cpu_cell_needs_nothing(make_task: MakeTask) -> None:

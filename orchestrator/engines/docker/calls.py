@@ -1,0 +1,61 @@
+"""What calls of the engine raise, made into errors of ours that say what was being done."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from orchestrator import text
+from orchestrator.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from requests import Response
+
+
+@contextmanager
+def calling(doing: str) -> Iterator[None]:
+    """Turns whatever an engine call raises into an InfrastructureError that says what was being done."""
+    import docker
+    import msgspec
+    import requests
+    import urllib3
+
+    broken = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, msgspec.MsgspecError)
+    try:
+        yield
+    except docker.errors.DockerException as error:
+        kind = _KINDS.get(getattr(error, "status_code", None), InfrastructureError)
+        raise kind(f"the engine failed while {doing}", cause=said(error)) from error
+    except broken as error:
+        raise InfrastructureError(
+            f"the engine did not answer as it should while {doing}",
+            cause=said(error),
+            hint="see whether it is running: docker version",
+        ) from error
+
+
+def raise_for_status(answer: "Response") -> None:
+    """What docker-py does with an answer that is an error, for the calls that it has no method for."""
+    from docker.errors import create_api_error_from_http_exception
+    from requests import HTTPError
+
+    try:
+        answer.raise_for_status()
+    except HTTPError as error:
+        create_api_error_from_http_exception(error)
+
+
+class Gone(InfrastructureError):  # noqa: N818 - reads as what happened
+    """What a call was about is not there (any more)."""
+
+
+class Conflict(InfrastructureError):  # noqa: N818 - reads as what happened
+    """The state of what a call was about does not allow it: it ended, or somebody else is removing it."""
+
+
+_KINDS: Mapping[int | None, type[InfrastructureError]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Conflict}
+
+
+def said(error: Exception) -> str:
+    """The engine's own words for an error, on one line."""
+    return text.one_line(str(getattr(error, "explanation", "") or error) or type(error).__name__)
