@@ -3,8 +3,8 @@
     python benchmarks/cell_overhead.py [--turns 5] [--select NAME]
 
 In each turn the same cell runs twice, in an order that alternates: as `docker run` with the same profile, and in a run
-of ours. A run's own cost per cell is the time from the journal's first line about the cell to its last, less the bare run beside
-it. Bound of the project: at most the larger of 5 % and 0.5 s.
+of ours. A run's own cost per cell is the time from the journal's first line about the cell to its last, less the bare
+run beside it. Bound of the project: at most the larger of 5 % and 0.5 s.
 """
 
 import argparse
@@ -19,22 +19,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = str(Path(sys.executable).parent / "torchmatrix")
-PROFILE = (
-    "--network none --read-only --tmpfs /tmp:exec,size=4g --cap-drop ALL --security-opt no-new-privileges --init "
-    "--user 10001:10001 --memory 8g --memory-swap 8g --pids-limit 4096 --shm-size 1g --ulimit core=0 "
-    "--log-driver local -e HOME=/tmp -e TMPDIR=/tmp -e PYTHONPATH=/suites -v /results"
-).split()
-
-
-def client() -> str:
-    """The first docker client on PATH is good enough to run a container."""
-    return "docker"
+PROFILE = [
+    *("--network", "none", "--read-only", "--tmpfs", "/tmp:exec,size=4g", "--cap-drop", "ALL", "--init"),
+    *("--security-opt", "no-new-privileges", "--user", "10001:10001", "--memory", "8g", "--memory-swap", "8g"),
+    *("--pids-limit", "4096", "--shm-size", "1g", "--ulimit", "core=0", "--log-driver", "local"),
+    *("-e", "HOME=/tmp", "-e", "TMPDIR=/tmp", "-e", "PYTHONPATH=/suites"),
+]
 
 
 def bare(image: str, cell: Path) -> float:
     started = time.monotonic()
     subprocess.run(
-        [client(), "run", "--rm", *PROFILE, "-v", f"{ROOT}/suites:/suites/suites:ro", "-v", f"{cell}:/in/cell.json:ro",
+        ["docker", "run", "--rm", *PROFILE, "-v", f"{ROOT}/suites:/suites/suites:ro", "-v", f"{cell}:/in/cell.json:ro",
          "--entrypoint", "/opt/venv/bin/python", image, "-m", "suites", "--cell", "/in/cell.json", "--out", "/tmp/out"],
         check=True, capture_output=True,
     )  # fmt: skip
@@ -57,7 +53,9 @@ def ours(name: str, runs: Path) -> tuple[float, Path]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--select", default="cpu-eager", help="the name of one production row that this machine can run")
+    parser.add_argument(
+        "--select", default="cpu-eager", help="the name of one production row that this machine can run"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         runs = Path(folder)

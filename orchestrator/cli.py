@@ -35,11 +35,20 @@ def _options(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
 
 
 _file = click.option(
-    "--matrix", "file", type=click.Path(path_type=Path), default=Path("matrix.yaml"), help="The matrix.", show_default=True
+    "--matrix",
+    "file",
+    type=click.Path(path_type=Path),
+    default=Path("matrix.yaml"),
+    help="The matrix.",
+    show_default=True,
 )
-_select = click.option("--select", multiple=True, metavar="GLOB", help="Only cells whose id or name matches; repeatable.")
+_select = click.option(
+    "--select", multiple=True, metavar="GLOB", help="Only cells whose id or name matches; repeatable."
+)
 _tier = click.option("--tier", type=click.Choice(sorted(_TIERS)), default="production", show_default=True)
-_engine = click.option("--engine", type=click.Choice(["docker", "process", "here"]), help="Default: docker, else process.")
+_engine = click.option(
+    "--engine", type=click.Choice(["docker", "process", "here"]), help="Default: docker, else process."
+)
 _json = click.option("--json", "as_json", is_flag=True, help="For machines.")
 _jobs = click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Images built at once.")
 
@@ -109,7 +118,7 @@ def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jo
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of the matrix.")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Finish the run in this folder.")
 @click.option("--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs go.")
-def run(  # noqa: PLR0913 - one parameter an option
+def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     file: Path,
     select: tuple[str, ...],
     tier: str,
@@ -130,7 +139,9 @@ def run(  # noqa: PLR0913 - one parameter an option
     if resume is not None:
         planned, host, folder = _read_plan(resume / "plan.json"), _host(engine), resume
     else:
-        planned, host = (_read_plan(plan_file), _host(engine)) if plan_file else _plan(_matrix(file), select, tier, engine)
+        planned, host = (
+            (_read_plan(plan_file), _host(engine)) if plan_file else _plan(_matrix(file), select, tier, engine)
+        )
         folder = new_run_folder(runs)
     _say(f"engine: {host.engine} ({host.engine_reason})")
     _say(f"run: {folder}")
