@@ -80,7 +80,7 @@ def _made(turn: Turn, number: int, image: Image, setting: Setting, place: Path) 
         deadline_s=cell.limits.timeout_s,
         devices=turn.devices,
     )
-    started = now()
+    started = _now()
     try:
         return setting.engine.run(task, partial(setting.journal.step, cell=cell.id, attempt=number))
     except InfrastructureError as error:
@@ -92,10 +92,10 @@ def _unprepared(cell: PlannedCell, number: int, failure: BuildFailure, place: Pa
     with folder.told(place):
         write_log(log, place)
     problem = f"{failure.cause}: {failure.reason}"
-    return Attempt(cell=cell.id, number=number, exit=Exit(problem=problem, step=Step.PREPARE, started=now(), log=log))
+    return Attempt(cell=cell.id, number=number, exit=Exit(problem=problem, step=Step.PREPARE, started=_now(), log=log))
 
 
-def now() -> str:
+def _now() -> str:
     """The time of day in UTC, for people: durations are never made from it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 

@@ -60,8 +60,12 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     """
     say = _while_heard(say)
     folder.admit(out, folder.MIN_FREE)
+    plan = read_plan(out / folder.PLAN) if resume else plan
     with journal.opened(out) as log:
-        plan = _resumed(out, log, engine, say) if resume else _begun(plan, out, log)
+        if resume:
+            _resume(out, log, engine, say)
+        else:
+            _begin(plan, out, log, engine)
         setting = cells.Setting(out=out, engine=engine, host=host, suites=suites, journal=log)
         turns = schedule(plan.cells, host)
         with signals.watched(say) as stop:
@@ -86,22 +90,28 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     return run
 
 
-def _begun(plan: Plan, out: Path, log: journal.Journal) -> Plan:
+def _begin(plan: Plan, out: Path, log: journal.Journal, engine: Engine) -> None:
+    """Writes the plan, before anything else is done."""
     if (out / folder.PLAN).exists():
         raise InputError("there is a run in this folder", place=str(out), hint=f"torchmatrix run --resume {out}")
-    with log.step(Step.PLAN):
+    with log.step(Step.PLAN, detail=engine.name):
         folder.write(out / folder.PLAN, msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
-    return plan
 
 
-def _resumed(out: Path, log: journal.Journal, engine: Engine, say: Say) -> Plan:
-    """The plan of the run that is taken up; what its dead owner left running is gone then."""
-    plan = read_plan(out / folder.PLAN)
+def _resume(out: Path, log: journal.Journal, engine: Engine, say: Say) -> None:
+    """Says what is done anew, and ends what the dead owner left running, which only the same engine can find."""
+    first = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
+    if first != engine.name:
+        raise InfrastructureError(
+            f"the run was begun with the engine `{first}`, this is `{engine.name}`",
+            place=str(out),
+            cause="its cells were placed for that one, and what they left is found by that one alone",
+            hint=f"torchmatrix run --resume {out} --engine {first}",
+        )
     for line in journal.unended(log.before):
         say(f"the {line.step} of {line.cell or 'the run'} was cut off: done again")
     for name in engine.sweep(out.name):
         say(f"removed {name}, which the run had left")
-    return plan
 
 
 def _prepared(turns: Sequence[Turn], setting: cells.Setting, site: Site, jobs: int, say: Say) -> Supply:

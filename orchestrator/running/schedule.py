@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from orchestrator.axes import platform
 from orchestrator.model import Host, PlannedCell
 from orchestrator.vocabulary import Tier
 
@@ -28,11 +27,9 @@ def schedule(cells: Sequence[PlannedCell], host: Host) -> tuple[Turn, ...]:
 
 
 def devices(cell: PlannedCell, host: Host) -> tuple[str, ...]:
-    """The first `gpus` devices of the host, by index; none for a cell that runs on the CPU or a host without any.
+    """The first `gpus` devices of the host, by index; none for a cell that asks for none or a host without any.
 
     A cell that asks for more than there are gets what there is: the suite then reports the missing device.
     """
-    if platform(cell.axes) == "cpu":
-        return ()
-    there = int(host.axes.get("gpus", "0"))
-    return tuple(str(index) for index in range(min(int(cell.axes.get("gpus", "1")), there)))
+    wanted, there = (int(axes.get("gpus", "0")) for axes in (cell.axes, host.axes))
+    return tuple(str(index) for index in range(min(wanted, there)))

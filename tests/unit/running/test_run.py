@@ -8,6 +8,7 @@ import pytest
 from planned_run import HOST, TINY, check, plan_of, planned, statuses
 
 from orchestrator.engines.here.run import HereEngine
+from orchestrator.engines.process.run import ProcessEngine
 from orchestrator.errors import ExitCode, InfrastructureError, InputError, Interrupted
 from orchestrator.images.failure import BuildFailure, Stage
 from orchestrator.model import Plan, Run
@@ -109,6 +110,20 @@ def test_a_resumed_run_takes_the_plan_of_its_folder(run: Path, said: list[str]) 
     go(plan, run, said.append)
     done = go(plan_of(()), run, said.append, resume=True)
     assert done.plan == plan
+
+
+def test_a_run_is_not_resumed_with_another_engine(run: Path, said: list[str]) -> None:
+    plan = plan_of((planned("pass", 0),))
+    go(plan, run, said.append)
+    with pytest.raises(InfrastructureError, match="begun with the engine `here`, this is `process`") as refused:
+        run_plan(plan, SITE, ProcessEngine(), run, host=HOST, suites=TINY, say=said.append, resume=True)
+    assert refused.value.hint == f"torchmatrix run --resume {run} --engine here"
+
+
+def test_a_folder_without_a_plan_is_not_resumed_and_not_written_to(run: Path, said: list[str]) -> None:
+    with pytest.raises(InputError, match="no such plan"):
+        go(plan_of(()), run, said.append, resume=True)
+    assert list(run.iterdir()) == []
 
 
 def test_too_little_disk_is_told_before_anything_is_written(

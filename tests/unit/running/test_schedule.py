@@ -45,7 +45,6 @@ def test_every_placed_cell_has_one_turn_and_production_goes_first(wanted: list[t
 @pytest.mark.parametrize(
     ("build", "gpus", "there", "taken"),
     [
-        ("cpu", "1", "8", ()),
         ("cu130", "1", "8", ("0",)),
         ("cu130", "2", "8", ("0", "1")),
         ("rocm7.1", "3", "2", ("0", "1")),
@@ -54,6 +53,14 @@ def test_every_placed_cell_has_one_turn_and_production_goes_first(wanted: list[t
 )
 def test_a_cell_takes_the_devices_that_it_asks_for(build: str, gpus: str, there: str, taken: tuple[str, ...]) -> None:
     assert devices(cell("c", torch_build=build, gpus=gpus), host(gpus=there)) == taken
+
+
+def test_a_cell_on_the_cpu_takes_none() -> None:
+    assert devices(cell("c"), host(gpus="8")) == ()
+
+
+def test_a_device_is_taken_unasked_by_a_build_that_needs_one() -> None:
+    assert devices(cell("c", torch_build="cu130"), host(gpus="8")) == ("0",)
 
 
 def test_a_host_that_tells_of_no_devices_has_none() -> None:
