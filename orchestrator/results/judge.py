@@ -16,7 +16,7 @@ from orchestrator import text
 from orchestrator.model import Attempt, Case, CellResult, PlannedCell
 from orchestrator.results import causes, known, reasons
 from orchestrator.results.bundle import Bundle
-from orchestrator.results.evidence import Evidence, count, gather
+from orchestrator.results.evidence import Evidence, count, gather, is_failing
 from orchestrator.vocabulary import Cause, Outcome, Purpose, Status, Step
 
 UNSUPPORTED = "unsupported:"  # how a placement says that no machine could help, because a rule forbids the cell
@@ -253,7 +253,7 @@ def judge_attempt(cell: PlannedCell, attempt: Attempt, bundle: Bundle | None) ->
     """What one attempt by itself comes to."""
     evidence = gather(cell, attempt, bundle)
     row = decide(evidence)
-    cases = tuple(_excused(case, evidence, row.status) for case in evidence.cases)
+    cases = tuple(_excused(case, row.status) for case in evidence.cases)
     result = CellResult(
         id=cell.id,
         status=row.status,
@@ -269,9 +269,9 @@ def judge_attempt(cell: PlannedCell, attempt: Attempt, bundle: Bundle | None) ->
     return _apply_status_issue(evidence, result)
 
 
-def _excused(case: Case, evidence: Evidence, status: Status) -> Case:
+def _excused(case: Case, status: Status) -> Case:
     """An allowed fall-back as the pass that it is; its message stays and says so."""
-    if status is Status.FELL_BACK and case in evidence.fallbacks:
+    if status is Status.FELL_BACK and is_failing(case):
         return msgspec.structs.replace(case, outcome=Outcome.PASSED)
     return case
 

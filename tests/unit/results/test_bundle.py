@@ -155,6 +155,14 @@ def test_the_number_of_axes_is_capped(tmp_path: Path, make: SimpleNamespace) -> 
     assert len(found.environment.axes) == bundle.MAX_AXES
 
 
+def test_more_rows_than_the_cap_are_a_problem(
+    tmp_path: Path, make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle.metrics, "MAX_ROWS", 0)
+
+    assert read_bundle(make.bundle(tmp_path)).problems == ("metrics.jsonl: it has more than 0 rows",)
+
+
 def test_rejected_rows_and_lying_counts_are_notes(tmp_path: Path, make: SimpleNamespace) -> None:
     metrics = ({**make.metric, "samples": 0},)
     xml = make.xml('<testcase name="a"/>', tests=5)

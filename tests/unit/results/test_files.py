@@ -20,6 +20,14 @@ def test_a_plain_file_is_read_up_to_its_cap(tmp_path: Path) -> None:
         read_plain(tmp_path / "f", 4)
 
 
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "f").write_bytes(b"123456")
+    monkeypatch.setattr("orchestrator.results.files.open_plain", lambda path, cap: path.open("rb"))
+
+    with pytest.raises(Refused, match="has more than 5 bytes"):
+        read_plain(tmp_path / "f", 5)
+
+
 def test_a_missing_file_is_not_refused_but_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_plain(tmp_path / "f", 5)

@@ -85,6 +85,16 @@ def test_what_is_no_folder_is_bad_input(tmp_path: Path) -> None:
             find([path], [])
 
 
+def test_a_folder_that_cannot_be_listed_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(finding.os, "scandir", refuse)
+
+    with pytest.raises(InputError, match="cannot be listed: Permission denied"):
+        find([tmp_path], [])
+
+
 def test_an_attempt_of_ours_is_read(tmp_path: Path, make: SimpleNamespace) -> None:
     attempt, bundle = read(make.bundle(tmp_path, attempt=make.attempt(3)), "c1")
 

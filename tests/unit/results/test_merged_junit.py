@@ -140,6 +140,10 @@ def test_names_detail_properties_and_times() -> None:
     assert root.find("testsuite").get("time") == "1.25"  # type: ignore[union-attr]
 
 
+def test_an_allowed_fall_back_leaves_other_passes_as_they_are() -> None:
+    assert b"properties" not in written(result(Status.FELL_BACK, PASS)).split(b"<testcase ")[1]
+
+
 def test_each_case_stands_in_a_line_of_its_own() -> None:
     lines = written(result(Status.FAILED, PASS, FAIL, SKIP)).decode().splitlines()
 

@@ -39,6 +39,7 @@ def test_a_good_row(make: SimpleNamespace) -> None:
         ("-Infinity", "no JSON (NaN and Infinity are none)"),
         ("1e999", "Number out of range: `value`"),
         ("-1e999", "Number out of range: `value`"),
+        ("1" + "0" * 400, "Number out of range: `value`"),
         ("-0.5", "its value is negative: every figure here is a size"),
         ('"1.5"', "Expected `float`, got `str`: `value`"),
         ("true", "Expected `float`, got `bool`: `value`"),

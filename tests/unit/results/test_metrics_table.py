@@ -106,6 +106,13 @@ def test_the_purpose_of_an_attempt_tells_its_rows_apart(
     assert duckdb.sql(f"SELECT purpose FROM '{tmp_path / 'metrics.parquet'}'").fetchall() == [("calibrate",)]
 
 
+def test_lines_that_are_no_rows_are_told(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_bytes(b'{"value": "much"}\n')
+
+    with pytest.raises(InfrastructureError, match=r"metrics\.parquet: the metrics could not be written: "):
+        metrics_table.write(tmp_path / "rows.jsonl", tmp_path / "metrics.parquet", tmp_path)
+
+
 def test_a_table_that_cannot_be_written_is_told(tmp_path: Path, make: SimpleNamespace, cell_result: CellResult) -> None:
     lines = tmp_path / "rows.jsonl"
     lines.write_bytes(b"")
