@@ -223,7 +223,7 @@ def _report(done: "Run", folder: Path, *, as_json: bool) -> None:
         _print((folder / "summary.json").read_text(encoding="utf-8"))
         return
     _print(terminal.grid(done, width=_width(), colour=_colour()))
-    _print("\n".join(f"{name:9}{folder / file}" for name, file in _OUTPUTS.items()))
+    _print("\n" + "\n".join(f"{name:9}{folder / file}" for name, file in _OUTPUTS.items()))
 
 
 _OUTPUTS = {"report": "report.html", "junit": "junit.xml", "metrics": "metrics.parquet", "summary": "summary.json"}

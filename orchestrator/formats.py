@@ -130,10 +130,12 @@ class SummaryCell(Struct, frozen=True, kw_only=True):
 
 
 class SummaryFile(Struct, frozen=True, kw_only=True):
-    """`summary.json` of a merged run; `totals` has every status, and its sum is `planned`."""
+    """`summary.json` of a merged run; `totals` has every status, and its sum is `planned`.
+
+    It does not name the run: the same bundles give the same bytes in whatever folder they are merged.
+    """
 
     schema_version: Literal[1] = 1
-    run: str
     complete: bool
     planned: int
     totals: Mapping[Status, int]

@@ -81,7 +81,6 @@ def summary(run: Run) -> bytes:
     totals = counts(run)
     assert sum(totals.values()) == len(run.plan.cells), "a planned cell has no status"
     value = SummaryFile(
-        run=run.id,
         complete=run.complete,
         planned=len(run.plan.cells),
         totals=totals,

@@ -94,7 +94,6 @@ PLAN = {"schema_version": 1, "matrix": "matrix.yaml", "cells": [PLANNED], "left_
 ATTEMPT = in_json(Attempt(cell="torch2.13.0-cpu-5f1c09aa", number=1, exit=Exit(code=0, duration_s=1.5)))
 SUMMARY = in_json(
     SummaryFile(
-        run="r1",
         complete=True,
         planned=1,
         totals={Status.PASSED: 1},
