@@ -58,7 +58,9 @@ def _fetch(wheel: Wheel, site: Site, commands: Commands) -> None:
         time.sleep(attempt)
         try:
             _copy(wheel, target, site, commands)
-        except (OSError, urllib.error.URLError) as error:
+        except OSError as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()
             problem = error
         else:
             return

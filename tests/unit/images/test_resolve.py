@@ -1,0 +1,102 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.images.failure import StageFailed
+from orchestrator.images.resolve import Question, platform_tag, read_pylock, resolve, uv_environment, write_whole
+
+QUESTION = Question(
+    requirements=("torch==2.13.0+cpu",), constraints=(), python="3.11", platform="x86_64-manylinux_2_36", build="cpu"
+)
+
+
+@pytest.mark.parametrize(
+    ("glibc", "tag"),
+    [("2.36", "manylinux_2_36"), ("2.41", "manylinux_2_40"), ("2.29", "manylinux_2_28"), ("2.17", "manylinux_2_28")],
+)
+def test_the_platform_is_the_newest_that_the_c_library_takes(glibc, tag):
+    assert platform_tag("aarch64", glibc) == f"aarch64-{tag}"
+
+
+def test_an_answer_is_kept_and_needs_no_source_the_second_time(site, wheels, commands):
+    first = resolve(QUESTION, site, commands)
+    for wheel in wheels.iterdir():
+        wheel.unlink()
+
+    assert resolve(QUESTION, site, commands) == first
+    assert [wheel.file for wheel in first if wheel.name == "torch"] == ["torch-2.13.0+cpu-py3-none-any.whl"]
+
+
+def test_a_damaged_answer_is_asked_again(site, commands):
+    first = resolve(QUESTION, site, commands)
+    (kept,) = (site.cache / "locks").glob("*.json")
+    kept.write_text("[{")
+
+    assert resolve(QUESTION, site, commands) == first
+
+
+def test_another_source_is_another_question(with_site, site, tmp_path, commands):
+    resolve(QUESTION, site, commands)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    with pytest.raises(StageFailed):
+        resolve(QUESTION, with_site(find_links=(str(empty),)), commands)
+
+
+def test_a_later_index_never_outbids_an_earlier_one(with_site, wheels, wheel_maker, tmp_path, commands):
+    def index(name: str, version: str) -> str:
+        page = tmp_path / name / "sympy" / "index.html"
+        wheel = wheel_maker(tmp_path / name / "files", "sympy", version)
+        page.parent.mkdir(parents=True)
+        page.write_text(f'<a href="{wheel.as_uri()}">{wheel.name}</a>')
+        return (tmp_path / name).as_uri()
+
+    for wheel in wheels.glob("sympy-*"):
+        wheel.unlink()
+    ours, theirs = index("ours", "1.12.0"), index("theirs", "99.0")
+    found = resolve(QUESTION, with_site(extra_indexes=(ours,), indexes={"": theirs}), commands)
+
+    assert [wheel.version for wheel in found if wheel.name == "sympy"] == ["1.12.0"]
+
+
+def test_uv_sees_the_sites_settings_and_none_of_its_own(with_site):
+    site = with_site(ca_bundle="/ca.pem", proxies={"https": "http://proxy.example"})
+    environ = {"PATH": "/bin", "UV_INDEX_URL": "http://evil.example", "UV_CACHE_DIR": "/uv"}
+
+    assert uv_environment(site, environ) == {
+        "PATH": "/bin",
+        "UV_CACHE_DIR": "/uv",
+        "HTTPS_PROXY": "http://proxy.example",
+        "SSL_CERT_FILE": "/ca.pem",
+    }
+
+
+def test_a_lock_file_is_read_by_name_with_urls_decoded():
+    wheels = read_pylock(
+        """
+        [[packages]]
+        name = "torch"
+        version = "2.13.0+cpu"
+        wheels = [{ url = "https://index.example/torch-2.13.0%2Bcpu-py3-none-any.whl", hashes = { sha256 = "ab" } }]
+        [[packages]]
+        name = "numpy"
+        version = "2.4.6"
+        wheels = [{ path = "/wheels/numpy-2.4.6-py3-none-any.whl", hashes = { sha256 = "cd" } }]
+        """
+    )
+
+    assert [(wheel.name, wheel.file, wheel.sha256) for wheel in wheels] == [
+        ("numpy", "numpy-2.4.6-py3-none-any.whl", "cd"),
+        ("torch", "torch-2.13.0+cpu-py3-none-any.whl", "ab"),
+    ]
+
+
+@given(old=st.binary(max_size=200), new=st.binary(max_size=200))
+def test_a_file_is_replaced_whole(tmp_path_factory, old, new):
+    path = tmp_path_factory.mktemp("whole") / "file"
+    write_whole(path, old)
+    write_whole(path, new)
+
+    assert path.read_bytes() == new
+    assert list(path.parent.iterdir()) == [path]
