@@ -136,14 +136,10 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.running.run import new_run_folder, run_plan, suites_folder
     from orchestrator.settings import load_site
 
-    if resume is not None:
-        planned, host, folder = _read_plan(resume / "plan.json"), _host(engine), resume
-    else:
-        planned, host = (
-            (_read_plan(plan_file), _host(engine)) if plan_file else _plan(_matrix(file), select, tier, engine)
-        )
-        folder = new_run_folder(runs)
-    _say(f"engine: {host.engine} ({host.engine_reason})")
+    given = resume / "plan.json" if resume else plan_file
+    planned, host = (_read_plan(given), _host(engine)) if given else _plan(_matrix(file), select, tier, engine)
+    _say(f"engine: {_usable(host)} ({host.engine_reason})")
+    folder = resume or new_run_folder(runs)
     _say(f"run: {folder}")
     done = run_plan(
         planned,
@@ -192,6 +188,16 @@ def _host(engine: str | None) -> "Host":
     from orchestrator.running.hosts import detect
 
     return detect(engine, os.environ)
+
+
+def _usable(host: "Host") -> str:
+    if host.engine == "none":
+        raise InfrastructureError(
+            "this machine has nothing to run a cell with",
+            cause=host.engine_reason,
+            hint="start a Docker engine, or `pip install uv` for virtual environments",
+        )
+    return host.engine
 
 
 def _plan(
