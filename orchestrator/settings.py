@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PYPI = "https://pypi.org/simple"
 TORCH_INDEX = "https://download.pytorch.org/whl/{build}"
 DEBIAN_MIRROR = "http://deb.debian.org/debian"
+_APT = Path("/etc/apt")
+_PIP = Path("/etc/pip.conf")
 
 
 class Site(Struct, frozen=True, kw_only=True):
@@ -151,9 +153,8 @@ def _from_proxies(environ: Mapping[str, str]) -> _Found:
                 yield "proxies", {scheme: environ[name]}, f"environment {name}"
 
 
-def _from_apt(environ: Mapping[str, str]) -> _Found:
-    root = Path(environ.get("TORCHMATRIX_APT_CONFIG", "/etc/apt"))
-    files = [root / "sources.list", *sorted((root / "sources.list.d").glob("*.*"))]
+def _from_apt(_: Mapping[str, str]) -> _Found:
+    files = [_APT / "sources.list", *sorted((_APT / "sources.list.d").glob("*.*"))]
     for file in files:
         try:
             content = file.read_text(errors="replace")
@@ -209,7 +210,7 @@ def _pip_files(environ: Mapping[str, str]) -> Sequence[Path]:
     home = Path(environ.get("HOME") or "~").expanduser()
     shared = [Path(folder) / "pip/pip.conf" for folder in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":")]
     user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip/pip.conf"
-    files = [*shared, Path("/etc/pip.conf"), home / ".pip/pip.conf", user, Path(sys.prefix) / "pip.conf"]
+    files = [*shared, _PIP, home / ".pip/pip.conf", user, Path(sys.prefix) / "pip.conf"]
     return [*files, Path(named)] if named else files
 
 
