@@ -24,6 +24,7 @@ def test_an_axis_is_a_list_a_conditional_list_or_several(read: Any) -> None:
 @pytest.mark.parametrize(
     ("snippet", "problems"),
     [
+        ("[torch]", ["m:1:1: `key` takes a mapping, not a list"]),
         ("torch: []", ["m:1:8: `torch` has no value"]),
         ("torch: 2.6.0", ["m:1:8: `torch` takes a list of values, not text"]),
         ("torch: [2.6.0, [2.7.0]]", ["m:1:16: `torch` takes text as a value, not a list"]),

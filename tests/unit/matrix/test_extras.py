@@ -47,6 +47,10 @@ def test_a_secret_by_value_or_from_nowhere_is_told_without_it(told: Any, snippet
     assert "hunter2" not in problem
 
 
+def test_secrets_are_a_mapping(told: Any) -> None:
+    assert told(SECRETS, "[A]") == ["m:1:1: `key` takes a mapping, not a list"]
+
+
 def test_the_name_of_a_secret_is_that_of_a_variable(told: Any) -> None:
     assert told(SECRETS, "{token: {env: X}}") == [
         "m:1:2: the name of a secret or variable takes capital letters, digits and underscores"
