@@ -110,6 +110,21 @@ def test_one_line_is_one_printable_line_within_its_limit(raw: str, limit: int) -
 
 
 @pytest.mark.parametrize(
+    ("raw", "seen"),
+    [
+        ("2.6.0", "2.6.0"),
+        ("2.6.0\n", "2.6.0\\n"),
+        (" a\tb ", " a\\tb "),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("H\u202e100", "H\\u202e100"),
+        ("x" * 61, "x" * 59 + "…"),
+    ],
+)
+def test_shown_leaves_nothing_of_a_value_out(raw: str, seen: str) -> None:
+    assert text.shown(raw) == seen
+
+
+@pytest.mark.parametrize(
     ("raw", "limit", "short"), [("abc", 3, "abc"), ("abcd", 3, "ab\u2026"), ("abcd", 1, "\u2026"), ("", 1, "")]
 )
 def test_cut_marks_what_it_cut(raw: str, limit: int, short: str) -> None:
