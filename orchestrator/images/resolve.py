@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+import threading
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.settings import Site
 
 _DEADLINE_S = 600.0
+_FINDING = threading.Lock()  # uv asks sysconfig, whose first answer is wrong in a second thread (Python 3.11)
 _MANYLINUX = ((2, 28), (2, 31), (2, 32), (2, 33), (2, 34), (2, 35), (2, 36), (2, 37), (2, 38), (2, 39), (2, 40))
 
 
@@ -92,7 +94,8 @@ def uv() -> str:
     """The uv that torchmatrix was installed with."""
     from uv import find_uv_bin
 
-    return str(find_uv_bin())
+    with _FINDING:
+        return str(find_uv_bin())
 
 
 def uv_environment(site: Site, environ: Mapping[str, str]) -> dict[str, str]:
