@@ -20,6 +20,7 @@ from orchestrator.vocabulary import Cause
 PYTHON = "/opt/venv/bin/python"
 _DEADLINE_S = contents.DEADLINE_S + 60.0
 _LONGEST = 120
+_NOT_STARTED = (125, 126, 127)  # how `docker run` says: the engine refused, not executable, not found
 PACKAGES: Mapping[str, str] = {
     axis.package: axis.name for axis in AXES.values() if axis.where is Where.IMAGE and axis.package
 }
@@ -62,6 +63,8 @@ def _once(subject: Sequence[str], site: Site, ask: Callable[[], Finished]) -> Ma
 def read_answer(done: Finished) -> dict[str, str]:
     """The axes that an interpreter found; StageFailed (observe) when it found no torch that can be imported."""
     lines = [line for line in done.out.splitlines() if line.startswith(contents.MARK)]
+    if done.code in _NOT_STARTED:
+        raise StageFailed(Stage.OBSERVE, "the image's Python could not be started", log=done.log)
     if done.timed_out or not lines:
         raise StageFailed(
             Stage.OBSERVE,

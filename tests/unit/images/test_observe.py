@@ -13,8 +13,8 @@ from orchestrator.vocabulary import Cause
 IMAGE = f"sha256:{'ab' * 32}"
 
 
-def answer(out: str, err: str = "", *, timed_out: bool = False) -> Finished:
-    return Finished(code=0, out=out, err=err, timed_out=timed_out)
+def answer(out: str, err: str = "", *, timed_out: bool = False, code: int = 0) -> Finished:
+    return Finished(code=code, out=out, err=err, timed_out=timed_out)
 
 
 def test_an_image_is_asked_once(engine, site, commands):
@@ -66,6 +66,20 @@ def test_a_torch_that_cannot_be_imported_is_a_failure_with_its_cause(log, cause)
         read_answer(answer("", log))
 
     assert (caught.value.stage, caught.value.why, caught.value.log) == (Stage.OBSERVE, cause, log)
+
+
+@pytest.mark.parametrize(
+    ("code", "log", "cause"),
+    [
+        (127, 'exec: "python3": executable file not found in $PATH', Cause.BUILD),
+        (125, "Cannot connect to the Docker daemon", Cause.ENGINE),
+    ],
+)
+def test_an_image_without_the_interpreter_is_told_apart_from_a_torch_that_fails(code, log, cause):
+    with pytest.raises(StageFailed, match="Python could not be started") as caught:
+        read_answer(answer("", log, code=code))
+
+    assert caught.value.why is cause
 
 
 def test_an_image_that_does_not_answer_is_a_hang():
