@@ -8,7 +8,7 @@ import pytest
 from orchestrator.axes import differences, image_id
 from orchestrator.errors import InfrastructureError, TorchmatrixError
 from orchestrator.images import containerfile
-from orchestrator.images.prepare import BuildFailure, prepare_images
+from orchestrator.images.prepare import BuildFailure, prepare_images, prepare_venvs
 from orchestrator.model import Image
 from orchestrator.vocabulary import Cause
 
@@ -173,3 +173,22 @@ def test_names_that_reach_paths_stay_in_the_cache(cpu, site, engine, tmp_path):
 
     assert {path.name for path in set(tmp_path.iterdir()) - before} <= {"cache", "uv-cache"}
     assert not Path("/x").exists()
+
+
+def test_an_interruption_comes_through_and_begins_no_other_build(cpu, site, engine):
+    def say(line: str) -> None:
+        if "building" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prepare_images({"a": cpu, "b": {**cpu, "openvino": "2025.4.1"}}, site, jobs=2, say=say)
+
+    assert engine.builds == []
+
+
+def test_an_interruption_of_venvs_comes_through(cpu, site):
+    def say(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prepare_venvs({"a": cpu}, site, say=say)
