@@ -45,9 +45,9 @@ def ready(backend: str) -> None:
         raise AssertionError(f"{exits.MISSING_PACKAGE}: backend {backend} needs {package}, which is not installed")
     if module:
         importlib.import_module(module)
-    import torch._dynamo
+    from torch._dynamo import list_backends
 
-    known = torch._dynamo.list_backends(exclude_tags=())  # noqa: SLF001 - the public name leaves out what is tagged
+    known = list_backends(exclude_tags=())
     if backend not in known:
         raise AssertionError(
             f"{exits.REFUSED}: torch {torch.__version__} knows no backend {backend}: {', '.join(known)}"
@@ -68,10 +68,10 @@ def start(backend: str) -> int:
     """Forget what was compiled before; returns what the backend has taken so far, for `used`."""
     if backend == "eager":
         return 0
-    import torch._dynamo
+    from torch._dynamo import reset
     from torch._dynamo.utils import counters
 
-    torch._dynamo.reset()  # noqa: SLF001 - public as torch.compiler.reset only since 2.1
+    reset()
     counters.clear()
     return _taken(backend)
 

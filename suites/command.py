@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import shutil
 import sys
@@ -102,7 +103,10 @@ def _own_caches(scratch: Path) -> None:
         os.environ.setdefault(name, str(scratch / folder))
     # A precompiled header is 150 MB and 20 s, for the few kernels of a smoke run.
     os.environ.setdefault("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0")
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    os.environ.setdefault("LOGNAME", str(os.getuid()))  # a container's user has no name, and torch asks for one
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "2")
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # a container's user has no name, and torch asks for one
+        os.environ["LOGNAME"] = str(os.getuid())
     if not os.access(os.environ.get("HOME", "/nonexistent"), os.W_OK):
         os.environ["HOME"] = str(scratch)

@@ -27,6 +27,7 @@ _TOLERANCE = {
     ("bf16", "high"): 5e-2,
     ("bf16", "medium"): 5e-2,
 }
+_ROUNDING = {"fp32": 2**-24 / 3**0.5, "bf16": 2**-9 / 3**0.5}  # rmse of rounding values of size 1
 _FEW = 1000  # elements under which chance rules the rmse, and the multiplier is the larger one
 
 
@@ -37,13 +38,15 @@ class Error:
     result: float
     plain: float
     allowed: float
+    rounding: float
 
     @property
     def ratio(self) -> float:
-        """The result's error over that of the plain computation; 1 where neither errs."""
-        if self.plain == 0:
-            return 1.0 if self.result == 0 else self.result / 1e-12
-        return self.result / self.plain
+        """The result's error over that of the plain computation, or over what rounding alone does if that is more.
+
+        A plain result can be exact by chance; a ratio to it would say nothing.
+        """
+        return self.result / max(self.plain, self.rounding)
 
 
 def compare(
@@ -85,6 +88,7 @@ def _error(
         result=_rms(got.to(true) - true) / size,
         plain=plain,
         allowed=multiplier * plain + _TOLERANCE[precision, matmul] / 10,
+        rounding=_ROUNDING[precision],
     )
 
 

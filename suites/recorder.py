@@ -33,7 +33,8 @@ class Recorder:
     def pytest_collection_modifyitems(self, config: Any, items: List[Any]) -> None:
         """Leave out what only a larger profile runs."""
         level = PROFILES.index(self._bench.cell.profile)
-        out = [item for item in items if PROFILES.index(_least_profile(item)) > level]
+        compiled = self._bench.backend != "eager"
+        out = [item for item in items if PROFILES.index(_least_profile(item, compiled)) > level]
         if out:
             config.hook.pytest_deselected(items=out)
             items[:] = [item for item in items if item not in out]
@@ -105,6 +106,6 @@ class Recorder:
         return Case(name=nodeid, outcome=outcome, message=message, detail=bad.longreprtext, seconds=seconds)
 
 
-def _least_profile(item: Any) -> str:
-    mark = item.get_closest_marker("profile")
-    return mark.args[0] if mark else PROFILES[0]
+def _least_profile(item: Any, compiled: bool) -> str:
+    marks = [item.get_closest_marker(name) for name in ("profile", "compiled_from") if compiled or name == "profile"]
+    return max((mark.args[0] for mark in marks if mark), key=PROFILES.index, default=PROFILES[0])

@@ -63,7 +63,7 @@ def _pytest(recorder: Recorder) -> int:
         os.environ.pop(name, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     options = ["-c", str(_HERE / "pytest.ini"), "--rootdir", str(_HERE), "--confcutdir", str(_HERE)]
-    options += ["-p", "no:cacheprovider", "-q", "--no-header", "--tb=short", "--disable-warnings", "-ra"]
+    options += ["-p", "no:cacheprovider", "-p", "no:logging", "-q", "--no-header", "--tb=short", "--disable-warnings", "-rN"]
     options += ["--continue-on-collection-errors", "--color=no", str(_HERE / "loads")]
     code = int(pytest.main(options, plugins=[recorder]))
     if recorder.device_lost:

@@ -48,6 +48,12 @@ def test_operation(bench: Bench, answers: Dict[str, List[Dict[str, Any]]], opera
     _figures(bench, operation, ranks, worst, [one["samples"] for one in given])
 
 
+def test_ranks_end(answers: Dict[str, List[Dict[str, Any]]]) -> None:
+    """Each rank ends by itself, in time."""
+    ends = [one["end"] for one in answers[""]]
+    assert not ends, f"{COLLECTIVE}: {'; '.join(ends)}"
+
+
 def _ranks(bench: Bench) -> int:
     return 2 if bench.device.place() == "cpu" else bench.ranks
 

@@ -33,6 +33,7 @@ def test_transformer_inference(bench: Bench) -> None:
     _model(bench, "transformer", models.TransformerBlock, _TOKENS, training=False)
 
 
+@pytest.mark.compiled_from("standard")
 def test_transformer_training(bench: Bench) -> None:
     """The transformer block, a step with gradients."""
     _model(bench, "transformer", models.TransformerBlock, _TOKENS, training=True)
