@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 import time
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import pytest
 import torch
 
 from suites import backends, expected, numerics, timing
-from suites.bundle import Bundle
-from suites.cell import Cell
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from suites.bundle import Bundle
+    from suites.cell import Cell
 
 _DTYPE = {"fp32": torch.float32, "bf16": torch.bfloat16}
 Compute = Callable[..., Any]
@@ -25,7 +28,8 @@ class Work:
     """One computation of a load.
 
     `compute` takes the inputs; `drive` turns it into what one step calls (a training step, say) and is given the
-    module whose parameters it moves. `reference` is the formula in torch's plain words where `compute` is not. `flops` and `bytes` are what one step does by the formulas of `formulas`.
+    module whose parameters it moves. `reference` is the formula in plain words where `compute` is not. `flops` and
+    `bytes` are what one step does, by the conventions of `formulas`.
     """
 
     load: str

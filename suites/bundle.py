@@ -6,10 +6,12 @@ import hashlib
 import json
 import math
 import os
-from pathlib import Path
-from typing import Any, Dict, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Sequence
 
 from suites.junit import Case, document
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CELL = "cell.json"
 JUNIT = "junit.xml"

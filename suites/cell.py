@@ -6,10 +6,12 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Dict, Mapping
+from typing import TYPE_CHECKING, Any, Dict, Mapping
 
 from suites.request import DEVICES, PROFILES, Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
 _LIMIT = 1 << 20  # bytes: a cell is a few hundred

@@ -46,7 +46,7 @@ def _run(bundle: Bundle, cell: Cell, request: Request) -> int:
             bundle, cell, exits.FAILED, Case("import torch", "error", _import_word(error), repr(error), 0.0)
         )
     try:
-        import pytest  # noqa: F401
+        import pytest  # noqa: F401 - likewise
     except ImportError as error:
         return _no_session(bundle, cell, exits.FAILED, Case("import pytest", "error", _import_word(error), "", 0.0))
     try:
@@ -88,7 +88,8 @@ def _with_environment(pairs: str, argv: Sequence[str]) -> None:
     if any(os.environ.get(name) != value for name, value in wanted.items()):
         os.environ.update(wanted)
         sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, "-m", "suites", *argv])
+        original = getattr(sys, "orig_argv", [sys.executable, "-m", "suites", *argv])  # since Python 3.10
+        os.execv(sys.executable, [sys.executable, *original[1:]])  # noqa: S606 - the same command, no shell
 
 
 def _own_caches(scratch: Path) -> None:

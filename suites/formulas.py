@@ -8,7 +8,7 @@ _BUS_FACTOR = {
     "all_gather": lambda n: (n - 1) / n,
     "reduce_scatter": lambda n: (n - 1) / n,
     "all_to_all": lambda n: (n - 1) / n,
-    "broadcast": lambda n: 1.0,
+    "broadcast": lambda _: 1.0,
 }
 
 

@@ -13,7 +13,7 @@ VERSION = "1"  # raise when anything here changes: figures of two versions are n
 def convnet() -> nn.Module:
     """Two convolutions, norm, pooling and a linear layer: each kind once, since a compiler pays for each kernel."""
     return nn.Sequential(
-        nn.Conv2d(3, 16, 3, padding=1),
+        nn.Conv2d(3, 16, 3, padding=1, bias=False),  # the norm takes a bias out again
         nn.BatchNorm2d(16),
         nn.ReLU(),
         nn.Conv2d(16, 32, 3, padding=1, stride=2),
@@ -59,7 +59,7 @@ def training_step(forward: Callable[..., Any], module: nn.Module) -> Callable[..
             loss.backward()
         gradients = tuple(parameter.grad for parameter in module.parameters())
         with torch.no_grad():
-            for parameter, gradient in zip(module.parameters(), gradients):
+            for parameter, gradient in zip(module.parameters(), gradients):  # noqa: B905 - strict= is not in Python 3.9
                 parameter.sub_(gradient, alpha=1e-3)
         return (loss, *gradients)
 

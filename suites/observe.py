@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import platform
 import re
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 COMPANIONS = {
     "triton": ("triton", "pytorch-triton", "pytorch-triton-rocm", "pytorch-triton-xpu", "triton-rocm", "triton-xpu"),
@@ -40,6 +42,7 @@ _PREFIXES = (
 )
 _PREFIXES += ("ONEDNN_", "DNNL_", "MKL_", "KMP_", "ZE_", "SYCL_", "ONEAPI_", "OPENVINO_", "TRITON_", "NVIDIA_", "OMP_")
 _EXACT = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHASHSEED", "USE_LIBUV", "CC", "CXX", "MALLOC_ARENA_MAX")
+_OURS = re.compile(r"_CACHE_(DIR|PATH)$|_EXTENSIONS_DIR$")  # scratch of this run, another in each
 _SECRET = re.compile(r"TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
 
 
@@ -57,7 +60,7 @@ def environment(torch: Optional[ModuleType], device: Optional[ModuleType], run: 
         facts["device_memory"] = str(device.memory())
     return {
         "schema_version": 1,
-        "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "started": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         "axes": {name: value for name, value in axes.items() if value},
         "facts": {name: value for name, value in facts.items() if value},
     }
@@ -139,7 +142,7 @@ def switches(torch: ModuleType) -> Dict[str, str]:
         "cudnn_conv_fp32_precision": _quiet(lambda: torch.backends.cudnn.conv.fp32_precision),
         "mkldnn_matmul_fp32_precision": _quiet(lambda: torch.backends.mkldnn.matmul.fp32_precision),
         "mkldnn": _quiet(torch.backends.mkldnn.is_available),
-        "cpu_capability": _quiet(lambda: torch.backends.cpu.get_cpu_capability()),
+        "cpu_capability": _quiet(lambda: str(torch.backends.cpu.get_cpu_capability())),
         "git_version": getattr(torch.version, "git_version", ""),
     }
     return {name: str(value) for name, value in texts.items() if value not in (None, "")}
@@ -150,7 +153,7 @@ def variables() -> Dict[str, str]:
     return {
         f"env.{name}": value
         for name, value in sorted(os.environ.items())
-        if (name.startswith(_PREFIXES) or name in _EXACT) and not _SECRET.search(name)
+        if (name.startswith(_PREFIXES) or name in _EXACT) and not _SECRET.search(name) and not _OURS.search(name)
     }
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 import pytest
 
 from suites import exits
-from suites.bench import Bench
-from suites.bundle import Bundle
 from suites.devices import word_for
 from suites.junit import Case
 from suites.request import PROFILES
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
+    from suites.bundle import Bundle
 
 
 class Recorder:
@@ -31,13 +33,15 @@ class Recorder:
         return self._bench
 
     def pytest_collection_modifyitems(self, config: Any, items: List[Any]) -> None:
-        """Leave out what only a larger profile runs."""
+        """Leave out what only a larger profile runs; the environment comes first, as what explains all else."""
         level = PROFILES.index(self._bench.cell.profile)
         compiled = self._bench.backend != "eager"
         out = [item for item in items if PROFILES.index(_least_profile(item, compiled)) > level]
         if out:
             config.hook.pytest_deselected(items=out)
-            items[:] = [item for item in items if item not in out]
+        items[:] = sorted(
+            (item for item in items if item not in out), key=lambda item: "_environment" not in item.nodeid
+        )
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins."""
@@ -92,6 +96,12 @@ class Recorder:
             self.cases.append(Case(name=report.nodeid, outcome="error", message=message, detail=text, seconds=0.0))
             self.bundle.progress(event="end", test=report.nodeid, outcome="error")
 
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        """Our own bug is an error in the report, not a silence."""
+        text = str(excrepr)
+        message = f"internal error of the suite: {text.strip().splitlines()[-1]}"
+        self.cases.append(Case(name="session", outcome="error", message=message, detail=text, seconds=0.0))
+
     def _case(self, nodeid: str) -> Case:
         seconds = sum(report.duration for report in self._phases.values())
         bad = next((report for report in self._phases.values() if report.outcome != "passed"), None)
@@ -99,7 +109,7 @@ class Recorder:
             return Case(name=nodeid, outcome="passed", message="", detail="", seconds=seconds)
         if bad.outcome == "skipped":
             message = bad.longrepr[2] if isinstance(bad.longrepr, tuple) else str(bad.longrepr)
-            message = message[len("Skipped: ") :] if message.startswith("Skipped: ") else message
+            message = message.removeprefix("Skipped: ")
             return Case(name=nodeid, outcome="skipped", message=message, detail="", seconds=seconds)
         outcome = "failed" if bad.when == "call" else "error"
         message = self._lines.get(nodeid, "failed")

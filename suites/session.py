@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -15,6 +15,9 @@ from suites.cell import Cell, named_by
 from suites.recorder import Recorder
 from suites.request import DEFAULTS, Request
 from suites.summary import table
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 _HERE = Path(__file__).resolve().parent
 
@@ -63,7 +66,17 @@ def _pytest(recorder: Recorder) -> int:
         os.environ.pop(name, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     options = ["-c", str(_HERE / "pytest.ini"), "--rootdir", str(_HERE), "--confcutdir", str(_HERE)]
-    options += ["-p", "no:cacheprovider", "-p", "no:logging", "-q", "--no-header", "--tb=short", "--disable-warnings", "-rN"]
+    options += [
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:logging",
+        "-q",
+        "--no-header",
+        "--tb=short",
+        "--disable-warnings",
+        "-rN",
+    ]
     options += ["--continue-on-collection-errors", "--color=no", str(_HERE / "loads")]
     code = int(pytest.main(options, plugins=[recorder]))
     if recorder.device_lost:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Sequence
+from typing import TYPE_CHECKING, Dict, List, Sequence
 
-from suites.junit import Case
+if TYPE_CHECKING:
+    from suites.junit import Case
 
 
 def table(cases: Sequence[Case], figures: Dict[str, List[str]]) -> str:
@@ -12,7 +13,7 @@ def table(cases: Sequence[Case], figures: Dict[str, List[str]]) -> str:
     width = max((len(case.name) for case in cases), default=4)
     lines = ["", f"{'case':<{width}}  outcome  figures"]
     for case in cases:
-        told = case.message if case.message else ", ".join(figures.get(case.name, ()))
+        told = case.message or ", ".join(figures.get(case.name, ()))
         lines.append(f"{case.name:<{width}}  {case.outcome:<7}  {told}".rstrip())
     kinds = ("passed", "failed", "error", "skipped")
     count = {kind: sum(case.outcome == kind for case in cases) for kind in kinds}

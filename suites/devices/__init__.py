@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import importlib
 import re
-from types import ModuleType
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 NAMES = ("cuda", "xpu", "mps", "cpu")
 """In the order in which `auto` prefers them."""

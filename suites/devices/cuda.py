@@ -18,9 +18,10 @@ ERRORS = {
     r"out of memory": exits.OUT_OF_MEMORY,
     r"no kernel image is available|hipErrorNoBinaryForGpu|invalid device function": exits.NO_KERNEL_IMAGE,
     r"driver version is insufficient|driver on your system is too old|forward compatibility": exits.DRIVER_TOO_OLD,
-    r"GPU is lost|fallen off the bus|uncorrectable (NVLink|ECC)|unspecified launch failure|device-side assert"
-    r"|illegal memory access|HSA_STATUS_ERROR|hardware stack error|all CUDA-capable devices are busy": exits.DEVICE_LOST,
-    r"unable to (open|write to) (shared memory|file .*/dev/shm)|No space left on device.*shm": exits.OUT_OF_SHARED_MEMORY,
+    r"GPU is lost|fallen off the bus|uncorrectable (NVLink|ECC)|unspecified launch failure": exits.DEVICE_LOST,
+    r"device-side assert|illegal memory access|HSA_STATUS_ERROR|hardware stack error": exits.DEVICE_LOST,
+    r"unable to (open|write to) (shared memory|file .*/dev/shm)": exits.OUT_OF_SHARED_MEMORY,
+    r"No space left on device.*shm": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
 

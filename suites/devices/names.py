@@ -10,7 +10,7 @@ _PREFIXED = ("RTX", "GTX", "Max", "Flex", "Quadro", "Titan")
 def short(name: str) -> str:
     """`NVIDIA H100 80GB HBM3` -> `H100`, `NVIDIA GeForce RTX 4090` -> `RTX4090`; the whole name where no word fits."""
     words = [word for word in re.split(r"[\s_-]+", re.sub(r"\((R|TM|C)\)", "", name)) if word]
-    for before, word in zip(["", *words], words):
+    for before, word in zip(["", *words], words):  # noqa: B905 - the last word has no successor
         if not any(char.isdigit() for char in word) or re.fullmatch(r"\d+GB", word):
             continue
         return before + word if before in _PREFIXED else word

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
 import torch
@@ -27,7 +28,7 @@ def main(settings: Dict[str, Any]) -> None:
     else:
         getattr(torch, kind).set_device(rank)
     dist.init_process_group(settings["backend"], init_method=f"file://{settings['store']}", rank=rank, world_size=ranks)
-    with open(settings["answers"], "a", encoding="utf-8") as answers:  # noqa: PTH123 - flushed line by line
+    with Path(settings["answers"]).open("a", encoding="utf-8") as answers:
         for operation in OPERATIONS:
             answer = _answer(operation, rank, ranks, place, settings)
             answers.write(json.dumps({"operation": operation, **answer}) + "\n")
@@ -60,7 +61,7 @@ def _part(rank: int, ranks: int, count: int, seed: int) -> torch.Tensor:
 Operation = Tuple[Callable[[], Any], Callable[[], torch.Tensor], torch.Tensor]
 
 
-def _all_reduce(rank: int, ranks: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
+def _all_reduce(rank: int, _: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
     mine = parts[rank].to(place)
     work = mine.clone()
 
@@ -85,7 +86,7 @@ def _reduce_scatter(rank: int, ranks: int, parts: List[torch.Tensor], place: tor
     return lambda: dist.reduce_scatter(there, [chunk.clone() for chunk in mine]), lambda: there, exact
 
 
-def _broadcast(rank: int, ranks: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
+def _broadcast(rank: int, _: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
     work = parts[rank].to(place)
     return lambda: dist.broadcast(work, 0), lambda: work, parts[0].double()
 

@@ -7,7 +7,7 @@ from typing import Callable
 
 import pytest
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 from suites.bench import Bench, Work
 from suites.formulas import attention_flops
@@ -30,24 +30,24 @@ def by_formula_causal(query: torch.Tensor, key: torch.Tensor, value: torch.Tenso
 
 def fused(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     """Torch's own call."""
-    return F.scaled_dot_product_attention(query, key, value)
+    return functional.scaled_dot_product_attention(query, key, value)
 
 
 def fused_causal(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     """Torch's own call, causal."""
-    return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+    return functional.scaled_dot_product_attention(query, key, value, is_causal=True)
 
 
-@pytest.mark.parametrize("mask", ("full", "causal"))
+@pytest.mark.parametrize("mask", ["full", "causal"])
 def test_formula(bench: Bench, mask: str) -> None:
     """The formula, written out."""
     _attention(bench, "formula", by_formula_causal if mask == "causal" else by_formula, mask, "fp32")
 
 
-@pytest.mark.parametrize(("mask", "precision"), (("full", "fp32"), ("causal", "fp32"), ("causal", "bf16")))
+@pytest.mark.parametrize(("mask", "precision"), [("full", "fp32"), ("causal", "fp32"), ("causal", "bf16")])
 def test_sdpa(bench: Bench, mask: str, precision: str) -> None:
     """torch.nn.functional.scaled_dot_product_attention, against the formula in fp64."""
-    if not hasattr(F, "scaled_dot_product_attention"):
+    if not hasattr(functional, "scaled_dot_product_attention"):
         pytest.skip(f"torch {torch.__version__.split('a')[0]} has no scaled_dot_product_attention")
     _attention(bench, "sdpa", fused_causal if mask == "causal" else fused, mask, precision)
 

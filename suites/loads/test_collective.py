@@ -67,7 +67,7 @@ def _figures(bench: Bench, operation: str, ranks: int, error: float, samples: Li
     total = 4 * _count(bench) * ranks
     work = Work(f"collective.{operation}", print, (), f"{total} bytes on {ranks} ranks", "fp32", operation, "1")
     statistic = bench.device.STATISTIC
-    mean = [sum(step) / ranks for step in zip(*samples)]  # nccl-tests: the average over the ranks
+    mean = [sum(step) / ranks for step in zip(*samples)]  # noqa: B905
     seconds = one_figure(mean, statistic)
     more = {"warmup": 1, "samples": len(mean), "statistic": statistic, "timer": "perf_counter"}
     bench.row(work, "error", error, "relative rmse")
@@ -97,7 +97,7 @@ def _all_ranks(bench: Bench, folder: Path) -> Dict[str, List[Dict[str, Any]]]:
             own = {**settings, "rank": rank, "answers": str(folder / f"answers-{rank}.jsonl")}
             with (folder / f"log-{rank}").open("wb") as log:
                 command = [sys.executable, "-m", "suites.loads.ranks", json.dumps(own)]
-                started.append(subprocess.Popen(command, stdout=log, stderr=log, env=_variables()))  # noqa: S603
+                started.append(subprocess.Popen(command, stdout=log, stderr=log, env=_variables()))
         ends = _wait(started, folder)
     finally:
         for process in started:

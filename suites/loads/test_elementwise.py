@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 from suites.bench import Bench, Work
 
@@ -22,7 +22,7 @@ def softmax(values: torch.Tensor) -> torch.Tensor:
 
 def layer_norm(values: torch.Tensor) -> torch.Tensor:
     """Over each row."""
-    return F.layer_norm(values, values.shape[-1:])
+    return functional.layer_norm(values, values.shape[-1:])
 
 
 def test_chain(bench: Bench) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from suites import backends
-from suites.bench import Bench
 from suites.bundle import ENVIRONMENT
 from suites.exits import MISMATCH
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
 
 _VERSIONED = (
     "torch",
@@ -26,7 +29,7 @@ _VERSIONED = (
 _VERSIONED += ("ipex", "onnxruntime", "onnxscript")
 
 
-@pytest.mark.parametrize("axis", ("torch", "torch_build", "python"))
+@pytest.mark.parametrize("axis", ["torch", "torch_build", "python"])
 def test_requested_is_observed(bench: Bench, axis: str) -> None:
     """The version that was asked for is the one that is here."""
     wanted = bench.cell.axes.get(axis)

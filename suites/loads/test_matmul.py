@@ -9,9 +9,9 @@ from suites.bench import Bench, Work
 from suites.formulas import matmul_flops
 
 
-@pytest.mark.parametrize("precision", ("fp32", "bf16"))
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_square(bench: Bench, precision: str) -> None:
-    """n x n by n x n: as fast as the device can multiply."""
+    """A square by a square: as fast as the device can multiply."""
     n = bench.size
     _product(bench, "square", (n, n), (n, n), precision, matmul_flops(1, n, n, n))
 

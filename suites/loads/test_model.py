@@ -5,14 +5,16 @@ The two are apart, so that a backend that breaks on the one still answers for th
 
 from __future__ import annotations
 
-from typing import Callable, Tuple
+from typing import TYPE_CHECKING, Callable, Tuple
 
 import pytest
-from torch import nn
 
 from suites import models
 from suites.backends import INFERENCE_ONLY
 from suites.bench import Bench, Work
+
+if TYPE_CHECKING:
+    from torch import nn
 
 _IMAGE = (1, 3, 16, 16)
 _TOKENS = (2, 32, 64)
@@ -25,7 +27,7 @@ def test_convnet_inference(bench: Bench) -> None:
 
 def test_convnet_training(bench: Bench) -> None:
     """The convolution net, a step with gradients."""
-    _model(bench, "convnet", models.convnet, (2, *_IMAGE[1:]), training=True)
+    _model(bench, "convnet", models.convnet, (8, *_IMAGE[1:]), training=True)
 
 
 def test_transformer_inference(bench: Bench) -> None:
