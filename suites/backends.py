@@ -18,11 +18,14 @@ _PACKAGE = {"openvino": ("openvino", "openvino.torch"), "torch_tensorrt": ("torc
 INFERENCE_ONLY = frozenset({"openvino", "torch_tensorrt"})
 UNIT = {"inductor": "graphs", "openvino": "partitions", "torch_tensorrt": "engines"}
 
-_NO_TOOLCHAIN = re.compile(
-    r"InvalidCxxCompiler|No working C\+\+ compiler|Python\.h: No such file|Failed to find C compiler"
-    r"|No module named '(?:setuptools|distutils)'|fatal error: (?:torch|ATen|c10)/\S+: No such file"
-    r"|Compiler: \S+ is not found|No such file or directory: '(?:g\+\+|gcc|cc|c\+\+|clang\+\+)'"
-)
+_LACKING = {
+    r"InvalidCxxCompiler|No working C\+\+ compiler|No such file or directory: '\S*\+\+\S*'": "a C++ compiler",
+    r"Failed to find C compiler|Compiler: \S+ is not found|No such file or directory: 'g?cc'": "a C compiler",
+    r"Python\.h: No such file": "Python.h (the headers of this Python)",
+    r"fatal error: '?(?:torch|ATen|c10)/\S+ (?:No such )?file": "the C++ headers of torch",
+    r"No module named '(?:setuptools|distutils)": "setuptools",
+}
+"""Text of inductor's error -> what is missing."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,8 @@ def _taken(backend: str) -> int:
 
 def toolchain_missing(error: BaseException) -> Optional[str]:
     """What inductor's toolchain lacks, when that is why it failed."""
-    found = _NO_TOOLCHAIN.search(f"{type(error).__name__}: {error}")
-    return found.group() if found else None
+    text = f"{type(error).__name__}: {error}"
+    return next((what for pattern, what in _LACKING.items() if re.search(pattern, text)), None)
 
 
 def refusal(backend: str, error: BaseException) -> str:

@@ -162,7 +162,7 @@ class Bench:
                 raise
             missing = backends.toolchain_missing(error) if self.backend == "inductor" else None
             if missing:
-                self._no_toolchain = f"{COMPILER_MISSING}: inductor cannot build its kernels here: {missing}"
+                self._no_toolchain = f"{COMPILER_MISSING}: inductor needs {missing} to build its kernels"
                 pytest.skip(self._no_toolchain)
             raise AssertionError(backends.refusal(self.backend, error)) from error
         return call, result, time.perf_counter() - begin, backends.used(self.backend, before)

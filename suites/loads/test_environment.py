@@ -11,22 +11,10 @@ import pytest
 from suites import backends
 from suites.bundle import ENVIRONMENT
 from suites.exits import MISMATCH
+from suites.observe import COMPANIONS
 
 if TYPE_CHECKING:
     from suites.bench import Bench
-
-_VERSIONED = (
-    "torch",
-    "python",
-    "triton",
-    "torchvision",
-    "torchaudio",
-    "torchao",
-    "numpy",
-    "openvino",
-    "torch_tensorrt",
-)
-_VERSIONED += ("ipex", "onnxruntime", "onnxscript")
 
 
 @pytest.mark.parametrize("axis", ["torch", "torch_build", "python"])
@@ -42,7 +30,7 @@ def test_requested_is_observed(bench: Bench, axis: str) -> None:
 def test_companions(bench: Bench) -> None:
     """Each companion that was asked for is here, in its version."""
     observed = _observed(bench)
-    wanted = {axis: bench.cell.axes[axis] for axis in _VERSIONED if axis in bench.cell.axes}
+    wanted = {axis: bench.cell.axes[axis] for axis in COMPANIONS if axis in bench.cell.axes}
     wrong = [
         f"{axis} {version} was requested, {observed.get(axis, 'none')} is here"
         for axis, version in wanted.items()
