@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from docker import APIClient
 
 UNIT = Path(__file__).parent / "unit"
+MAY_SKIP = Path(__file__).parent / "may_skip.txt"
 PYTHON_IMAGE = "torchmatrix-test/python:bookworm"  # minbase and python3, no torch; kept between sessions
 
 
@@ -126,3 +127,22 @@ def _unavailable(why: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(f"{why}; in CI that is a failure")
     pytest.skip(why)
+
+
+_skipped: set[str] = set()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped:
+        _skipped.add(report.nodeid.split("[")[0])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A check that is skipped and not on the committed list fails the session; in CI there is no list."""
+    lines = (line.split("#")[0].strip() for line in MAY_SKIP.read_text().splitlines())
+    listed = set() if "CI" in os.environ else set(filter(None, lines))
+    if stray := sorted(_skipped - listed):
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        assert reporter is not None
+        reporter.write_line(f"\nskipped, and not in {MAY_SKIP.name}:\n  " + "\n  ".join(stray), red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -61,6 +61,7 @@ def test_it_tells_axes_and_packages_behind_a_mark(tmp_path):
 
 
 def test_without_torch_it_fails_and_says_nothing_behind_the_mark(tmp_path):
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
     done = run(tmp_path)
 
     assert done.returncode != 0
