@@ -1,7 +1,7 @@
 """The report in a real browser: it draws the page, says nothing in the console and asks nobody for anything.
 
 Both pages are the golden files that `tests/unit/reports` holds fresh. Where no Chromium is installed the tests are
-skipped, in CI too: the parser's tests there hold the same promises.
+skipped; CI installs one.
 """
 
 import json
