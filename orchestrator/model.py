@@ -333,7 +333,7 @@ class CellResult(Struct, frozen=True, kw_only=True):
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A merged run: one result for each planned cell; of their cases it keeps those that need reading, up to a bound."""
+    """A merged run: one result for each planned cell, with those of its cases that need reading, up to a bound."""
 
     id: str
     plan: Plan
