@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
+PRECISIONS = ("highest", "high", "medium")
 _LIMIT = 1 << 20  # bytes: a cell is a few hundred
 
 
@@ -73,6 +74,9 @@ def read(path: Path) -> Cell:
     axes = data.get("axes")
     if not isinstance(axes, dict) or not all(isinstance(value, str) for value in axes.values()):
         raise CellError(f"{path}: `axes` must map names to texts")
+    gpus, precision = axes.get("gpus", "1"), axes.get("matmul_precision", "highest")
+    _checked(path, "gpus", gpus, gpus.isdecimal() and int(gpus) > 0)
+    _checked(path, "matmul_precision", precision, precision in PRECISIONS)
     return Cell(
         id=_checked(path, "id", data.get("id"), isinstance(data.get("id"), str) and bool(_ID.fullmatch(data["id"]))),
         axes=axes,

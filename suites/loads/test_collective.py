@@ -124,7 +124,10 @@ def _wait(started: List[subprocess.Popen], folder: Path) -> List[Dict[str, Any]]
     for rank, process in enumerate(started):
         code = process.poll()
         if code is None:
-            ends.append({"end": f"rank {rank} did not end within {_DEADLINE:.0f} s"})
+            late = time.monotonic() >= deadline
+            ends.append(
+                {"end": f"rank {rank} " + (f"did not end within {_DEADLINE:.0f} s" if late else "was left waiting")}
+            )
         elif code != 0:
             lines = (folder / f"log-{rank}").read_text(encoding="utf-8", errors="replace").strip().splitlines()
             told = lines[-1][:300] if lines else "no word"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Dict
 
 import pytest
 
@@ -12,6 +11,7 @@ from suites import backends
 from suites.bundle import ENVIRONMENT
 from suites.exits import MISMATCH
 from suites.observe import COMPANIONS
+from suites.versions import agrees
 
 if TYPE_CHECKING:
     from suites.bench import Bench
@@ -49,15 +49,5 @@ def test_backend_known(bench: Bench) -> None:
     backends.ready(bench.backend)
 
 
-def agrees(wanted: str, observed: str) -> bool:
-    """Whether the wanted release is a prefix of the observed one, component by component: 2.6 is 2.6.0+debian."""
-    if wanted.lower() == observed.lower():
-        return True
-    if "+" in wanted:
-        return False
-    asked, there = (re.findall(r"\d+", re.match(r"[\d.]*", text).group()) for text in (wanted, observed))  # type: ignore[union-attr]
-    return bool(asked) and ".".join(asked) == wanted and there[: len(asked)] == asked
-
-
-def _observed(bench: Bench) -> dict:
+def _observed(bench: Bench) -> Dict[str, str]:
     return json.loads((bench.bundle.folder / ENVIRONMENT).read_text(encoding="utf-8"))["axes"]

@@ -1,0 +1,126 @@
+"""The bench: wrong numbers, fallback and refusal fail before anything is timed."""
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+pytestmark = pytest.mark.torch
+Snippet = Callable[..., subprocess.CompletedProcess[str]]
+
+HEAD = """
+import pathlib, sys, tempfile
+import torch
+from suites import backends
+from suites.bench import Bench, Work
+from suites.bundle import METRICS, Bundle
+from suites.cell import Cell
+from suites.devices import adapter
+backend = sys.argv[1]
+if backend != "eager" and not hasattr(torch, "compile"): raise SystemExit(77)
+bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
+cell = Cell(id="c", axes={"backend": backend}, device="cpu", profile="smoke", seed=1)
+bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
+def work(compute, **more):
+    return Work("l", compute, (bench.random(32, 32),), "32x32", "fp32", "m", "1", **more)
+def told(**more):
+    try:
+        bench.run(work(**more))
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+def timed():
+    return "latency" in (bundle.folder / METRICS).read_text()
+"""
+
+
+def held(done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode == 77:
+        pytest.skip("this torch has no torch.compile")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_right_is_timed(snippet: Snippet) -> None:
+    held(snippet(HEAD + "assert told(compute=torch.tanh, flops=1, bytes=1) == '' and timed()", "eager"))
+
+
+def test_what_is_wrong_is_never_timed(snippet: Snippet) -> None:
+    code = "assert told(compute=lambda x: x * 1.001, reference=lambda x: x).startswith('AssertionError: numerics: ')\n"
+    held(snippet(HEAD + code + "assert not timed()", "eager"))
+
+
+def test_a_backend_that_takes_nothing_has_fallen_back(snippet: Snippet) -> None:
+    code = """
+backends._taken = lambda backend: 0
+line = told(compute=torch.tanh)
+assert line.startswith("AssertionError: backend fell back: aot_eager took 0 graphs of l, at least 1 expected"), line
+assert not timed()
+assert bench.uses[0]["taken"] == 0 and bench.uses[0]["graphs"] == 1
+"""
+    held(snippet(HEAD + code, "aot_eager"))
+
+
+def test_a_backend_that_raises_has_refused(snippet: Snippet) -> None:
+    code = """
+def through(backend, compute):
+    def call(*inputs):
+        raise AssertionError("sources must not be empty for symbol s96")
+    return call
+backends.through = through
+line = told(compute=torch.tanh)
+assert line == "AssertionError: backend refused: aot_eager: sources must not be empty for symbol s96", line
+"""
+    held(snippet(HEAD + code, "aot_eager"))
+
+
+def test_only_a_missing_toolchain_is_a_skip_and_it_is_asked_once(snippet: Snippet) -> None:
+    code = """
+calls = []
+def through(backend, compute):
+    def call(*inputs):
+        calls.append(1)
+        raise RuntimeError("fatal error: Python.h: No such file or directory")
+    return call
+backends.through = through
+want = "Skipped: compiler missing: inductor needs Python.h (the headers of this Python) to build its kernels"
+assert told(compute=torch.tanh) == want == told(compute=torch.tanh)
+assert calls == [1]
+"""
+    held(snippet(HEAD + code, "inductor"))
+
+
+def test_another_backend_without_a_toolchain_has_refused(snippet: Snippet) -> None:
+    code = """
+def through(backend, compute):
+    def call(*inputs):
+        raise RuntimeError("fatal error: Python.h: No such file or directory")
+    return call
+backends.through = through
+assert told(compute=torch.tanh).startswith("AssertionError: backend refused: aot_eager: fatal error: Python.h")
+"""
+    held(snippet(HEAD + code, "aot_eager"))
+
+
+def test_a_training_step_returns_the_gradients_that_autograd_gives(snippet: Snippet) -> None:
+    code = """
+from suites import models
+module = torch.nn.Linear(32, 2)
+x = bench.random(32, 32)
+weight = module.weight.detach().clone().requires_grad_()
+loss = (x @ weight.T + module.bias.detach()).square().mean()
+expected, = torch.autograd.grad(loss, weight)
+with torch.no_grad():
+    result = models.training_step(module, module)(x)
+assert len(result) == 3 and torch.allclose(result[0], loss) and torch.allclose(result[1], expected)
+assert not torch.equal(module.weight, weight), "the step moves the parameters"
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_inputs_depend_on_the_seed_and_the_salt_alone(snippet: Snippet) -> None:
+    code = """
+first = bench.random(4, salt=1)
+torch.manual_seed(99)
+assert torch.equal(first, bench.random(4, salt=1)) and not torch.equal(first, bench.random(4, salt=2))
+"""
+    held(snippet(HEAD + code, "eager"))

@@ -1,0 +1,126 @@
+"""The suite writes what the orchestrator reads: one real bundle, decoded strictly with the orchestrator's types."""
+
+import hashlib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import msgspec
+import pytest
+
+from orchestrator import axes, formats
+from orchestrator.results.bundle import read_bundle
+from orchestrator.vocabulary import Cause, Outcome
+from suites import bundle, exits
+from suites.versions import agrees
+
+
+def test_the_two_sides_name_the_same_files() -> None:
+    assert (*bundle.FILES, bundle.CHECKSUMS) == formats.BUNDLE_FILES
+
+
+def test_the_two_sides_name_the_same_metric_keys() -> None:
+    assert tuple(field.name for field in msgspec.structs.fields(formats.MetricRow)) == bundle.ROW
+
+
+def test_every_word_of_the_suite_is_a_cause() -> None:
+    assert set(exits.WORDS) <= {cause.value for cause in Cause}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "observed"),
+    [
+        ("2.6.0", "2.6.0+debian"),
+        ("2.6", "2.6.0"),
+        ("1.13", "1.13.0a0"),
+        ("2.1", "2.10.0"),
+        ("2.6.0", "2.6.1"),
+        ("2.13.0", "2.13.0+cpu"),
+        ("2.13.0+cpu", "2.13.0+cpu"),
+        ("2.13.0+cpu", "2.13.0+cu130"),
+        ("2.6.0.1", "2.6.0"),
+    ],
+)
+def test_versions_agree_on_both_sides_alike(wanted: str, observed: str) -> None:
+    assert agrees(wanted, observed) == axes.matches("torch", wanted, observed)
+
+
+@pytest.mark.torch
+def test_cell_and_environment(eager_bundle: Path) -> None:
+    cell = msgspec.json.decode((eager_bundle / formats.CELL).read_bytes(), type=formats.CellFile)
+    environment = msgspec.json.decode((eager_bundle / formats.ENVIRONMENT).read_bytes(), type=formats.EnvironmentFile)
+    for named in (cell.axes, environment.axes):
+        assert {
+            name: axes.problem_with(axes.axis_named(name), value) for name, value in named.items()
+        } == dict.fromkeys(named, "")
+    assert axes.differences(cell.axes, environment.axes) == {}
+    assert {"torch", "torch_build", "python", "base", "host_arch", "backend", "glibc"} <= set(environment.axes)
+    assert {"cpu_model", "memory", "kernel", "torch_matmul_precision"} <= set(environment.facts)
+
+
+@pytest.mark.torch
+def test_metrics(eager_bundle: Path) -> None:
+    cell = msgspec.json.decode((eager_bundle / formats.CELL).read_bytes(), type=formats.CellFile)
+    lines = (eager_bundle / formats.METRICS).read_bytes().splitlines()
+    rows = [msgspec.json.decode(line, type=formats.MetricRow) for line in lines]
+    assert {row.cell for row in rows} == {cell.id}
+    assert {"latency", "tflops", "gbps", "busbw", "algbw", "error", "error_ratio", "memory_peak"} <= {
+        row.metric for row in rows
+    }
+    loads = {row.load.split(".")[0] for row in rows}
+    assert loads == {"matmul", "attention", "elementwise", "collective", "model", "process"}
+    keys = [(row.metric, row.load, row.precision, row.shapes) for row in rows]
+    assert len(keys) == len(set(keys)), "a metric of a load is told once"
+    assert all(row.samples == 2 and row.statistic == "min" for row in rows if row.metric == "latency")
+
+
+@pytest.mark.torch
+def test_structure_of_an_eager_run_names_no_backend(eager_bundle: Path) -> None:
+    structure = msgspec.json.decode((eager_bundle / formats.STRUCTURE).read_bytes(), type=formats.StructureFile)
+    assert structure.backends == ()
+
+
+@pytest.mark.torch
+def test_progress_and_junit_tell_the_same(eager_bundle: Path) -> None:
+    lines = (eager_bundle / formats.PROGRESS).read_bytes().splitlines()
+    progress = [msgspec.json.decode(line, type=formats.ProgressLine) for line in lines]
+    final = progress[-1]
+    assert isinstance(final, formats.ProgressFinal)
+    ends = {line.test: line.outcome for line in progress if isinstance(line, formats.ProgressEnd)}
+    starts = [line.test for line in progress if isinstance(line, formats.ProgressStart)]
+    cases = list(ET.fromstring((eager_bundle / formats.JUNIT).read_bytes()).iter("testcase"))
+    assert final == formats.ProgressFinal(exit=0, tests=len(cases))
+    assert [case.get("name") for case in cases] == starts == list(ends)
+    assert set(ends.values()) <= {Outcome.PASSED, Outcome.SKIPPED}
+    assert "loads/test_matmul.py::test_square[fp32]" in ends
+
+
+@pytest.mark.torch
+def test_checksums_cover_every_file(eager_bundle: Path) -> None:
+    lines = [line.split("  ") for line in (eager_bundle / formats.CHECKSUMS).read_text().splitlines()]
+    assert {name: digest for digest, name in lines} == {
+        name: hashlib.sha256((eager_bundle / name).read_bytes()).hexdigest() for name in bundle.FILES
+    }
+    assert {path.name for path in eager_bundle.iterdir()} == set(formats.BUNDLE_FILES)
+
+
+@pytest.mark.torch
+def test_the_orchestrator_reads_it_without_a_complaint(eager_bundle: Path) -> None:
+    read = read_bundle(eager_bundle)
+    assert not read.problems
+    assert len(read.cases) > 20
+    assert {case.outcome for case in read.cases} <= {Outcome.PASSED, Outcome.SKIPPED}
+
+
+@pytest.mark.torch
+def test_each_compile_backend_row_decodes(suite, tmp_path: Path) -> None:
+    done = suite("--device", "cpu", "--backend", "aot_eager", "--size", "32", "--steps", "1", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    structure = msgspec.json.decode((tmp_path / formats.STRUCTURE).read_bytes(), type=formats.StructureFile)
+    uses = {use.load: use for use in structure.backends}
+    assert uses["model.transformer.inference"].taken == uses["model.transformer.inference"].graphs == 1
+    assert all(use.backend == "aot_eager" and use.expected == 1 for use in structure.backends)
+    rows = [
+        msgspec.json.decode(line, type=formats.MetricRow)
+        for line in (tmp_path / formats.METRICS).read_bytes().splitlines()
+    ]
+    assert {"compile_cold", "graph_breaks", "graphs", "taken"} <= {row.metric for row in rows}

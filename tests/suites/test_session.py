@@ -1,0 +1,151 @@
+"""Sessions over loads of our own: what each kind of end leaves behind."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from suites import bundle
+
+pytestmark = pytest.mark.torch
+
+RUN = """
+import sys, pathlib
+from suites import command, session
+session._HERE = pathlib.Path(sys.argv[1])
+sys.exit(command.main(["--device", "cpu", "--out", sys.argv[2], *sys.argv[3:]]))
+"""
+
+
+@pytest.fixture
+def session(
+    snippet: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> Callable[..., tuple[int, Path]]:
+    """Runs the suite over one file of loads; returns the exit code and the bundle's folder."""
+
+    def run(loads: str, *options: str) -> tuple[int, Path]:
+        (tmp_path / "loads").mkdir()
+        (tmp_path / "pytest.ini").write_text((Path(bundle.__file__).parent / "pytest.ini").read_text())
+        (tmp_path / "loads" / "test_ours.py").write_text("import pytest\n" + loads)
+        return snippet(RUN, str(tmp_path), str(tmp_path / "out"), *options).returncode, tmp_path / "out"
+
+    return run
+
+
+def cases(folder: Path) -> dict[str, tuple[str, str]]:
+    """Name -> (element, message) of each case."""
+    found = {}
+    for case in ET.fromstring((folder / bundle.JUNIT).read_bytes()).iter("testcase"):
+        child = case[0] if len(case) else None
+        name = str(case.get("name")).removeprefix("loads/test_ours.py::")
+        found[name] = ("passed", "") if child is None else (child.tag, str(child.get("message")))
+    return found
+
+
+def progress(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / bundle.PROGRESS).read_text().splitlines()]
+
+
+def test_each_outcome_and_the_line_it_is_told_by(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session("""
+def test_good(bench): pass
+def test_worded(bench): raise AssertionError("numerics: off by 2\\nand more")
+def test_plain(bench): assert 1 + 1 == 3
+def test_raised(bench): raise KeyError("x")
+def test_full(bench): raise OSError(28, "No space left on device")
+def test_skipped(bench): pytest.skip("not applicable: because")
+@pytest.fixture
+def broken(): raise ValueError("no fixture")
+def test_setup(broken): pass
+@pytest.fixture
+def messy():
+    yield
+    raise ValueError("no end")
+def test_teardown(messy): pass
+""")
+    assert code == 1
+    assert cases(out) == {
+        "test_good": ("passed", ""),
+        "test_worded": ("failure", "numerics: off by 2"),
+        "test_plain": ("failure", "assert (1 + 1) == 3"),
+        "test_raised": ("failure", "KeyError: 'x'"),
+        "test_full": ("failure", "out of disk: OSError: [Errno 28] No space left on device"),
+        "test_skipped": ("skipped", "not applicable: because"),
+        "test_setup": ("error", "ValueError: no fixture"),
+        "test_teardown": ("error", "ValueError: no end"),
+    }
+    outcomes = [line["outcome"] for line in progress(out) if line["event"] == "end"]
+    assert outcomes == ["passed", "failed", "failed", "failed", "failed", "skipped", "error", "error"]
+    assert progress(out)[-1] == {"event": "final", "exit": 1, "tests": 8}
+
+
+def test_a_file_that_cannot_be_collected_is_an_error_of_its_own(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session("import nothing_of_this_name\n")
+    assert code == 1
+    assert cases(out) == {
+        "loads/test_ours.py": ("error", "collection: ModuleNotFoundError: No module named 'nothing_of_this_name'")
+    }
+    assert progress(out)[-1] == {"event": "final", "exit": 1, "tests": 1}
+
+
+def test_no_case_at_all_is_not_good(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session("")
+    assert (code, cases(out)) == (1, {})
+
+
+def test_a_lost_device_ends_the_session_with_4(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session("""
+def test_first(bench): pass
+def test_lost(bench): raise RuntimeError("device lost: fallen off the bus")
+def test_after(bench): pass
+""")
+    assert code == 4
+    assert list(cases(out)) == ["test_first", "test_lost"]
+    assert progress(out)[-1] == {"event": "final", "exit": 4, "tests": 2}
+
+
+def test_a_crash_keeps_what_was_and_names_the_test(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session("""
+def test_first(bench): pass
+def test_crash(bench):
+    import os, signal
+    os.kill(os.getpid(), signal.SIGSEGV)
+""")
+    assert code == -11
+    assert [(line["event"], str(line["test"])[-10:]) for line in progress(out)] == [
+        ("start", "test_first"),
+        ("end", "test_first"),
+        ("start", "test_crash"),
+    ]
+    assert json.loads((out / bundle.ENVIRONMENT).read_text())["axes"]["torch"]
+    assert json.loads((out / bundle.CELL).read_text())["id"].startswith("torch")
+    assert not (out / bundle.CHECKSUMS).exists()
+
+
+def test_a_metric_that_is_no_number_fails_its_case(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session("""
+from suites.bench import Work
+def test_nan(bench): bench.row(Work("l", print, (), "1", "fp32", "m", "1"), "latency", float("nan"), "ms")
+""")
+    assert code == 1
+    assert cases(out) == {"test_nan": ("failure", "numerics: metric latency of l is nan")}
+
+
+def test_a_larger_profile_runs_more_and_a_compiler_less(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session(
+        """
+def test_always(bench): pass
+@pytest.mark.profile("standard")
+def test_standard(bench): pass
+@pytest.mark.profile("deep")
+def test_deep(bench): pass
+@pytest.mark.compiled_from("deep")
+def test_slow_to_compile(bench): pass
+""",
+        *("--profile", "standard", "--backend", "aot_eager"),
+    )
+    assert code == 0
+    assert list(cases(out)) == ["test_always", "test_standard"]
