@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from orchestrator import text
 from orchestrator.errors import ExitCode, InfrastructureError, InputError, TorchmatrixError
 from orchestrator.vocabulary import Tier
 
@@ -67,7 +68,7 @@ def plan(file: Path, select: tuple[str, ...], tier: str, engine: str | None, as_
 
     planned, _ = _plan(_matrix(file), select, tier, engine)
     if as_json:
-        _print(plan_json(planned).decode())
+        _print(plan_json(planned).decode().rstrip("\n"))
     else:
         from orchestrator.reports import terminal
 
@@ -75,14 +76,14 @@ def plan(file: Path, select: tuple[str, ...], tier: str, engine: str | None, as_
 
 
 @torchmatrix.command()
-@_options(_file, _select, _json)
+@_options(_file, _json)
 @click.option("--cell", metavar="ID", required=True, help="A cell's id or name.")
-def render(file: Path, select: tuple[str, ...], cell: str, as_json: bool) -> None:
+def render(file: Path, cell: str, as_json: bool) -> None:
     """Print the Containerfile of a cell's image."""
     from orchestrator.images.recipe import render as render_recipe
+    from orchestrator.planning.plan import make_plan
 
-    planned, _ = _plan(_matrix(file), (*select, cell), "all", None, detect=False)
-    chosen = planned.cells[0]
+    chosen = make_plan(_matrix(file), None, tiers=_TIERS["all"], select=(cell,)).cells[0]
     rendered = render_recipe(chosen.axes)
     _print_json({"cell": chosen.id, "image": chosen.image, "containerfile": rendered}) if as_json else _print(rendered)
 
@@ -91,16 +92,13 @@ def render(file: Path, select: tuple[str, ...], cell: str, as_json: bool) -> Non
 @_options(_file, _select, _tier, _engine, _jobs, _json)
 def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jobs: int, as_json: bool) -> None:
     """Build the images of the cells that this machine can run, or of those selected."""
-    from orchestrator.images.prepare import BuildFailure, prepare_images, prepare_venvs
+    from orchestrator.images.failure import BuildFailure
+    from orchestrator.running.supply import supply
     from orchestrator.settings import load_site
 
     planned, host = _plan(_matrix(file), select, tier, engine)
     wanted = _wanted(cell for cell in planned.cells if select or cell.placement.placed)
-    site = load_site(os.environ)
-    if host.engine == "docker":
-        made = prepare_images(wanted, site, jobs=jobs, say=_say)
-    else:
-        made = prepare_venvs(wanted, site, say=_say)
+    made = supply(_usable(host), wanted, load_site(os.environ), jobs=jobs, say=_say)
     failures = [image for image in made.values() if isinstance(image, BuildFailure)]
     if as_json:
         import msgspec
@@ -136,10 +134,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.running.run import new_run_folder, run_plan, suites_folder
     from orchestrator.settings import load_site
 
+    if select and (resume or plan_file):
+        raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
     given = resume / "plan.json" if resume else plan_file
     planned, host = (_read_plan(given), _host(engine)) if given else _plan(_matrix(file), select, tier, engine)
     _say(f"engine: {_usable(host)} ({host.engine_reason})")
-    folder = resume or new_run_folder(runs)
+    folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
     _say(f"run: {folder}")
     done = run_plan(
         planned,
@@ -171,7 +171,7 @@ def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_
     for bundle in bundles:
         if not bundle.exists():
             raise InputError("no such bundle", place=str(bundle))
-    merged = merge_bundles(_read_plan(plan_file), bundles, run_id=out.name)
+    merged = merge_bundles(_read_plan(plan_file), bundles, run_id=out.resolve().name)
     out.mkdir(parents=True, exist_ok=True)
     write(merged, bundles, out)
     _report(merged, out, as_json=as_json)
@@ -200,13 +200,11 @@ def _usable(host: "Host") -> str:
     return host.engine
 
 
-def _plan(
-    matrix: "Matrix", select: tuple[str, ...], tier: str, engine: str | None, *, detect: bool = True
-) -> tuple["Plan", "Host"]:
+def _plan(matrix: "Matrix", select: tuple[str, ...], tier: str, engine: str | None) -> tuple["Plan", "Host"]:
     from orchestrator.planning.plan import make_plan
 
-    host = _host(engine) if detect else None
-    return make_plan(matrix, host, tiers=_TIERS[tier], select=select), host  # type: ignore[return-value]
+    host = _host(engine)
+    return make_plan(matrix, host, tiers=_TIERS[tier], select=select), host
 
 
 def _read_plan(file: Path) -> "Plan":
@@ -245,18 +243,22 @@ def _colour() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
-def _print(text: str) -> None:
-    click.echo(text)
+def _print(output: str) -> None:
+    try:
+        click.echo(output)
+    except BrokenPipeError:
+        # The reader has gone (`| head`). The verb's exit code stays what it is: others read that.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_json(value: Any) -> None:
     import json
 
-    click.echo(json.dumps(value, indent=1, allow_nan=False))
+    _print(json.dumps(value, indent=1, allow_nan=False))
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    click.echo(text.visible(line), err=True)
 
 
 def _our_bug(error: Exception) -> ExitCode:
@@ -276,8 +278,6 @@ def main() -> NoReturn:
     try:
         torchmatrix.main(standalone_mode=False)
         code = int(ExitCode.GOOD)
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -286,10 +286,6 @@ def main() -> NoReturn:
     except TorchmatrixError as error:
         _say(f"error: {error}")
         code = error.exit_code
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`): not an error, and nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.GOOD
     except OSError as error:
         _say(f"error: {InfrastructureError(error.strerror or str(error), place=str(error.filename or ''))}")
         code = ExitCode.INFRASTRUCTURE

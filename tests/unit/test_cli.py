@@ -98,6 +98,8 @@ def test_render_prints_a_containerfile_by_name_and_by_id(torchmatrix: Run) -> No
         (("merge", "absent", "--plan", "plan.json", "--out", "run"), 2, "absent"),
         (("run", "--plan", "absent.json"), 2, "absent.json"),
         (("run", "--resume", "absent"), 2, "absent"),
+        (("run", "--plan", "plan.json", "--select", "ci-cpu"), 2, "--select"),
+        (("render", "--select", "ci-cpu", "--cell", "train"), 2, "--select"),
     ],
 )
 def test_bad_usage_is_one_clear_error(torchmatrix: Run, arguments: tuple[str, ...], code: int, says: str) -> None:
@@ -135,10 +137,26 @@ def test_our_own_mistake_exits_70_and_names_a_report(
     report.unlink()
 
 
-def test_a_reader_that_leaves_early_is_no_error(torchmatrix: Run, tmp_path: Path) -> None:
-    command = f"{sys.executable} -c 'from orchestrator.cli import main; main()' plan --json | head -c 10"
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=False
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_reader_that_leaves_early_changes_no_exit_code(tmp_path: Path, code: int) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\n"
+        "from orchestrator import cli\n"
+        "@cli.torchmatrix.command()\n"
+        "def speak():\n"
+        "    for _ in range(50):\n"
+        "        cli._print('x' * 9999)\n"  # more than a pipe holds
+        f"    sys.exit({code})\n"
+        "sys.argv = ['torchmatrix', 'speak']\n"
+        "cli.main()\n"
     )
+    command = f"{sys.executable} {program} | head -c 10"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""
-    assert done.returncode in {0, 141}
+    assert (done.returncode, done.stdout) == (code, "x" * 10)
+
+
+def test_what_is_said_cannot_act_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    cli._say("run: \x1b]0;title\x07\u202e")
+    assert capsys.readouterr().err == "run: \\x1b]0;title\\x07\\u202e\n"
