@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from orchestrator.engines.docker.connection import DEFAULT_HOST
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.command import Commands, Finished
 from orchestrator.images.failure import Stage, StageFailed
@@ -36,7 +37,8 @@ class Docker:
 
     def __init__(self, commands: Commands, environ: Mapping[str, str]) -> None:
         self._commands = commands
-        self._environ = dict(environ)
+        # The engine that runs the cells. A client left to itself follows its own context, which may be another one.
+        self._environ = {**environ, "DOCKER_HOST": environ.get("DOCKER_HOST") or DEFAULT_HOST}
 
     def _run(self, *arguments: str, deadline_s: float = _QUICK_S) -> Finished:
         return self._commands.run((self._clients[0], *arguments), deadline_s=deadline_s, env=self._environ)

@@ -20,7 +20,8 @@ from pathlib import Path
 state = Path(os.environ["FAKE_ENGINE"])
 words = sys.argv[1:]
 with (state / "calls.jsonl").open("a") as log:
-    log.write(json.dumps({"client": sys.argv[0], "argv": words, "buildkit": os.environ.get("DOCKER_BUILDKIT")}) + "\n")
+    told = {"buildkit": os.environ.get("DOCKER_BUILDKIT"), "host": os.environ.get("DOCKER_HOST")}
+    log.write(json.dumps({"client": sys.argv[0], "argv": words, **told}) + "\n")
 
 def setting(name, default=""):
     file = state / name

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.engines.docker.connection import DEFAULT_HOST
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import Stage, StageFailed
@@ -30,6 +31,16 @@ def test_buildkit_is_reached_through_buildx_where_it_is(docker, engine, context)
 
     (call,) = engine.calls("buildx", "build")
     assert {"--builder=default", "--load", "--network=none", "--label=a=b"} <= set(call["argv"])
+
+
+@pytest.mark.parametrize(
+    ("told", "host"), [({}, DEFAULT_HOST), ({"DOCKER_HOST": "tcp://127.0.0.1:2375"}, "tcp://127.0.0.1:2375")]
+)
+def test_images_are_made_in_the_engine_that_runs_the_cells(engine, commands, told, host):
+    environ = {name: value for name, value in os.environ.items() if name != "DOCKER_HOST"}
+    Docker(commands, {**environ, **told}).answers()
+
+    assert {call["host"] for call in engine.calls()} == {host}
 
 
 def test_an_old_client_is_asked_for_buildkit(docker, engine, context):
