@@ -117,17 +117,17 @@ AXES_SECTION: Form[tuple[AxisValues, ...]] = Form(
 
 def _distinct(axis: axes.Axis, values: Sequence[Scalar], problems: Problems) -> tuple[str, ...]:
     """The values in the axis's grammar; tells of those that are not, and of those that are the same twice."""
-    seen: list[Scalar] = []
+    taken = []
+    first: dict[object, Scalar] = {}
     for scalar in values:
         if problem := axes.problem_with(axis, scalar.value):
             problems.add(scalar.place, problem)
             continue
-        for earlier in seen:
-            if _same(axis, earlier.value, scalar.value):
-                problems.add(scalar.place, _equal(axis, earlier, scalar))
-                break
-        seen.append(scalar)
-    return tuple(scalar.value for scalar in seen)
+        earlier = first.setdefault(_meaning(axis, scalar.value), scalar)
+        if earlier is not scalar:
+            problems.add(scalar.place, _equal(axis, earlier, scalar))
+        taken.append(scalar.value)
+    return tuple(taken)
 
 
 def _equal(axis: axes.Axis, first: Scalar, again: Scalar) -> str:
@@ -136,13 +136,13 @@ def _equal(axis: axes.Axis, first: Scalar, again: Scalar) -> str:
     return f"`{text.shown(first.value)}` and `{text.shown(again.value)}` are the same value of `{axis.name}`"
 
 
-def _same(axis: axes.Axis, one: str, other: str) -> bool:
-    """Whether two values name one thing: `2.6` and `2.6.0` are the same version, `h100` and `H100` the same GPU."""
+def _meaning(axis: axes.Axis, value: str) -> object:
+    """What a value names: `2.6` and `2.6.0` are the same version, `h100` and `H100` the same GPU."""
     if axis.grammar in {axes.Grammar.PYPI, axes.Grammar.DOTTED, axes.Grammar.BUILD}:
         from packaging.version import InvalidVersion, Version
 
         try:
-            return Version(one) == Version(other)
+            return Version(value)
         except InvalidVersion:
-            return one == other
-    return one.casefold() == other.casefold()
+            return value
+    return value.casefold()

@@ -4,6 +4,7 @@ Cells are read twice and one at a time: `merge` keeps what a reader needs of eac
 and metrics into the files, so memory does not grow with the number of cases.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
@@ -41,9 +42,8 @@ def read_plan(file: Path) -> Plan:
         raise InputError("no such plan", place=str(file), hint="`torchmatrix plan --json` prints one") from error
     except (Refused, OSError, RecursionError, ValueError, msgspec.MsgspecError) as error:
         raise InputError(f"it is no plan: {text.one_line(str(error))}", place=str(file)) from error
-    ids = [cell.id for cell in plan.cells]
-    twice = sorted({cell for cell in ids if ids.count(cell) > 1}) if len(set(ids)) < len(ids) else []
-    if twice:
+    found = Counter(cell.id for cell in plan.cells)
+    if twice := sorted(cell for cell, count in found.items() if count > 1):
         raise InputError(f"the plan has `{twice[0]}` twice", place=str(file))
     return plan
 

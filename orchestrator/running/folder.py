@@ -85,7 +85,7 @@ def admit(folder: Path, least: int) -> None:
         raise InfrastructureError(
             f"{free} bytes are free, a run needs {least}",
             place=str(folder),
-            hint="make room, or give another folder with `--out`",
+            hint="make room, or give another folder with `--runs`",
         )
 
 

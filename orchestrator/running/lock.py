@@ -47,5 +47,5 @@ def _take(descriptor: int, path: Path) -> None:
             f"the run folder cannot be locked: {error.strerror}",
             place=str(path.parent),
             cause="a network file system, perhaps",
-            hint="give a folder on a local disk with `--out`",
+            hint="give a folder on a local disk with `--runs`",
         ) from error
