@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from orchestrator.model import Axes, CellId, Counts, LeftOut
+from orchestrator.model import LARGEST, Axes, CellId, Counts, LeftOut, Natural, Whole
 from orchestrator.vocabulary import Cause, Direction, Outcome, Status, Tier
 
 CELL = "cell.json"
@@ -62,11 +62,11 @@ class MetricRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     shapes: Text
     precision: Text
     device: Text
-    warmup: Annotated[int, Meta(ge=0)]
-    samples: Annotated[int, Meta(ge=1)]
+    warmup: Natural
+    samples: Annotated[int, Meta(ge=1, le=LARGEST)]
     statistic: Text
     timer: Text
-    seed: int
+    seed: Whole
 
 
 class BackendUse(Struct, frozen=True, kw_only=True):

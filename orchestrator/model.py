@@ -17,6 +17,9 @@ SCHEMA_VERSION = 1
 
 Axes = Mapping[str, str]
 # `(?!\n)`: Python's `$` stands before a last newline too, JSON Schema's does not; this means the same to both.
+LARGEST = (1 << 53) - 1  # of the whole numbers: every reader of JSON holds it exactly, and every column of metrics
+Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
+Natural = Annotated[int, Meta(ge=0, le=LARGEST)]
 CellId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$(?!\n)")]
 
 
@@ -255,14 +258,14 @@ class Log(Struct, frozen=True, kw_only=True):
 
     head: str = ""
     tail: str = ""
-    bytes: int = 0
+    bytes: Natural = 0
 
 
 class Exit(Struct, frozen=True, kw_only=True):
     """What the engine saw. `problem` is infrastructure's own failure, told with the step it happened in."""
 
-    code: int | None = None
-    signal: int | None = None
+    code: Whole | None = None
+    signal: Natural | None = None
     oom: bool = False
     timed_out: bool = False
     cancelled: bool = False
@@ -280,10 +283,10 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     schema_version: int = SCHEMA_VERSION
     cell: CellId
-    number: int
+    number: Natural
     purpose: Purpose = Purpose.RUN
-    block: int = 0
-    order: int = 0
+    block: Natural = 0
+    order: Natural = 0
     host: str = ""
     engine: str = ""
     devices: tuple[str, ...] = ()

@@ -150,7 +150,7 @@ class _Reader:
         return found.rows
 
     def checksums(self) -> None:
-        """Each listed file against its sum. The list is written last, so without it the bundle is not whole."""
+        """Each file against its sum. The list is written last, so without all of it the bundle is not whole."""
         try:
             lines = read_plain(self._folder / formats.CHECKSUMS, MIB).decode("utf-8", "replace").splitlines()
         except FileNotFoundError:
@@ -159,17 +159,17 @@ class _Reader:
         except (Refused, OSError) as refusal:
             self.problems.append(f"{formats.CHECKSUMS} {refusal}")
             return
-        listed: dict[str, str] = {}
+        listed: dict[str, set[str]] = {}
         for line in lines[:1000]:
             match = _CHECKSUM.fullmatch(line)
             if match is None or match[2] not in _CAPS:
                 self.notes.append(f"{formats.CHECKSUMS} lists `{text.one_line(line, 120)}`, which is no bundle file")
             else:
-                listed[match[2]] = match[1]
-        for name, wanted in sorted(listed.items()):
-            self._check(name, wanted)
+                listed.setdefault(match[2], set()).add(match[1])
+        for name in sorted(_CAPS):
+            self._check(name, listed.get(name, set()))
 
-    def _check(self, name: str, wanted: str) -> None:
+    def _check(self, name: str, wanted: set[str]) -> None:
         try:
             with open_plain(self._folder / name, _CAPS[name]) as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -177,5 +177,7 @@ class _Reader:
             return  # told already as missing
         except (Refused, OSError):
             return  # told already as refused
-        if found != wanted:
+        if not wanted:
+            self.gaps.append(f"{formats.CHECKSUMS} does not list {name}")
+        elif wanted != {found}:
             self.problems.append(f"{name} does not match {formats.CHECKSUMS}")

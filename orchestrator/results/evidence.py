@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct, structs
 
 from orchestrator import axes, text
-from orchestrator.formats import BUNDLE_FILES
+from orchestrator.formats import BUNDLE_FILES, CELL
 from orchestrator.model import Attempt, Axes, Case, Counts, Exit, PlannedCell
 from orchestrator.results import known
 from orchestrator.results.bundle import Bundle
@@ -14,6 +14,10 @@ from orchestrator.vocabulary import Outcome
 
 FELL_BACK = "backend fell back:"
 _FAILING = frozenset({Outcome.FAILED, Outcome.ERROR})
+_ON_A_DEVICE = frozenset({"cuda", "rocm", "xpu"})
+# What the suite always knows of what it runs in; a companion is there, or its axis was not met.
+_COMPANIONS = tuple(axis.name for axis in axes.AXES.values() if axis.package and axis.where is axes.Where.IMAGE)
+_WITNESSED = tuple(dict.fromkeys(("torch", "torch_build", "python", *_COMPANIONS, "backend", "gpu")))
 _LOG = 64 << 10  # characters in which last words and causes are looked for
 _SIGNAL_BASE = 128  # a shell, and an engine, report death by signal N as exit 128 + N
 
@@ -50,7 +54,28 @@ class Evidence(Struct, frozen=True, kw_only=True):
     @property
     def unwitnessed(self) -> tuple[str, ...]:
         """Axes that the suite always knows, were requested, and are not in its environment."""
-        return tuple(name for name in ("torch", "python") if name in self.cell.axes and name not in self.observed)
+        return tuple(name for name in _WITNESSED if name in self.cell.axes and name not in self.observed)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why the report cannot be believed: what the engine refused, what the bundle says of itself, what it is of."""
+        return (*(f"refused {name}" for name in self.refused), *self.bundle.problems, *self._asked_otherwise)
+
+    @property
+    def _asked_otherwise(self) -> tuple[str, ...]:
+        """How what the suite was asked to run is not this cell, though it has the cell's id."""
+        asked = self.bundle.cell
+        if asked is None:
+            return ()
+        theirs, ours = axes.canonical(asked.axes), axes.canonical(self.cell.axes)
+        found = [
+            f"{CELL} asks for {name} {_stated(theirs, name)}, the plan for {_stated(ours, name)}"
+            for name in sorted(theirs.keys() | ours.keys())
+            if theirs.get(name) != ours.get(name)
+        ]
+        if asked.device == "cpu" and axes.platform(self.cell.axes) in _ON_A_DEVICE:
+            found.append(f"{CELL} asks for the processor, the cell runs on a {axes.platform(self.cell.axes)} device")
+        return tuple(found)
 
     @property
     def signal(self) -> int | None:
@@ -107,10 +132,22 @@ class Evidence(Struct, frozen=True, kw_only=True):
             return f"the process ended with {code}, its last progress line says {final.exit}"
         if code != (1 if failed else 0):
             return f"the process ended with {code}, the report has {failed} failed cases"
-        if final is not None and len(self.reported) < final.tests:
+        if final is not None and len(self.reported) != final.tests:
             return f"{final.tests} tests were run, the report has {len(self.reported)}"
-        if failed < self.bundle.progress.failed:
-            return f"{self.bundle.progress.failed} tests failed while they ran, in the report {failed}"
+        return self._untrue
+
+    @property
+    def _untrue(self) -> str:
+        """What the report says better than it was while the tests ran, or an empty text."""
+        progress = self.bundle.progress
+        failed = sum(case.outcome in _FAILING for case in self.reported)
+        passed = sum(case.outcome is Outcome.PASSED for case in self.reported)
+        if failed < progress.failed:
+            return f"{progress.failed} tests failed while they ran, in the report {failed}"
+        if passed > progress.passed + progress.unread:
+            return f"{progress.passed} tests passed while they ran, in the report {passed}"
+        if progress.started > progress.ended + progress.unread:
+            return f"{progress.started} tests began, {progress.ended} ended"
         return ""
 
     @property
@@ -130,6 +167,10 @@ def gather(cell: PlannedCell, attempt: Attempt, bundle: Bundle | None) -> Eviden
 def is_failing(case: Case) -> bool:
     """Whether a case failed and no known issue says that it does."""
     return case.outcome in _FAILING and not case.known_issue
+
+
+def _stated(stated: Axes, name: str) -> str:
+    return f"`{text.one_line(stated[name], 60)}`" if name in stated else "none"
 
 
 def says_fell_back(case: Case) -> bool:

@@ -11,11 +11,16 @@ MAX_BYTES = 16 * MIB
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """How far the session came. `in_flight` is the test that had begun and not ended; `final` proves completeness."""
+    """How far the session came. `in_flight` is the test that had begun and not ended; `final` proves completeness.
+
+    `unread` counts the lines that are no progress lines: what they would have said is not known.
+    """
 
     started: int = 0
     ended: int = 0
     failed: int = 0
+    passed: int = 0
+    unread: int = 0
     in_flight: str = ""
     final: ProgressFinal | None = None
     notes: tuple[str, ...] = ()
@@ -26,7 +31,7 @@ def read_progress(data: bytes) -> Progress:
     *whole, half = data.split(b"\n")
     decoder = msgspec.json.Decoder(ProgressLine)
     open_tests: dict[str, None] = {}
-    started = ended = failed = bad = 0
+    started = ended = failed = passed = bad = 0
     final = None
     for written in whole:
         try:
@@ -42,6 +47,7 @@ def read_progress(data: bytes) -> Progress:
         elif isinstance(line, ProgressEnd):
             ended += 1
             failed += line.outcome in {Outcome.FAILED, Outcome.ERROR}
+            passed += line.outcome is Outcome.PASSED
             open_tests.pop(line.test, None)
     notes = []
     if bad:
@@ -50,4 +56,13 @@ def read_progress(data: bytes) -> Progress:
         notes.append("half a line at the end was left out")
         final = None
     in_flight = next(reversed(open_tests), "") if final is None else ""
-    return Progress(started=started, ended=ended, failed=failed, in_flight=in_flight, final=final, notes=tuple(notes))
+    return Progress(
+        started=started,
+        ended=ended,
+        failed=failed,
+        passed=passed,
+        unread=bad,
+        in_flight=in_flight,
+        final=final,
+        notes=tuple(notes),
+    )

@@ -154,4 +154,5 @@ def make() -> SimpleNamespace:
         xml=suite_xml,
         metric=METRIC,
         observed=OBSERVED,
+        axes=AXES,
     )

@@ -84,6 +84,33 @@ def test_a_changed_byte_does_not_match_the_sums(tmp_path: Path, make: SimpleName
     assert f"{name} does not match SHA256SUMS" in read_bundle(folder).problems
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_without_a_sum_is_a_gap(tmp_path: Path, make: SimpleNamespace, name: str) -> None:
+    folder = make.bundle(tmp_path)
+    sums = folder / formats.CHECKSUMS
+    sums.write_text("".join(line for line in sums.read_text().splitlines(keepends=True) if name not in line))
+
+    found = read_bundle(folder)
+
+    assert (found.gaps, found.problems) == ((f"SHA256SUMS does not list {name}",), ())
+
+
+def test_sums_that_end_too_early_are_never_whole(tmp_path: Path, make: SimpleNamespace) -> None:
+    folder = make.bundle(tmp_path)
+    whole = (folder / formats.CHECKSUMS).read_bytes().rstrip(b"\n")
+    for end in range(len(whole)):
+        (folder / formats.CHECKSUMS).write_bytes(whole[:end])
+        assert read_bundle(folder).gaps, end
+
+
+def test_two_sums_of_one_file_cannot_both_be_true(tmp_path: Path, make: SimpleNamespace) -> None:
+    folder = make.bundle(tmp_path)
+    sums = folder / formats.CHECKSUMS
+    sums.write_text(f"{'0' * 64}  junit.xml\n" + sums.read_text())
+
+    assert read_bundle(folder).problems == ("junit.xml does not match SHA256SUMS",)
+
+
 @pytest.mark.parametrize("listed", ["../../etc/passwd", "/etc/passwd", "extra.txt", "junit.xml\\n"])
 def test_sums_of_other_names_are_noted_and_not_followed(tmp_path: Path, make: SimpleNamespace, listed: str) -> None:
     folder = make.bundle(tmp_path)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.formats import EnvironmentFile
+from orchestrator.formats import CellFile, EnvironmentFile
 from orchestrator.model import Case, Counts, Log
 from orchestrator.results.bundle import Bundle
 from orchestrator.results.evidence import count, gather, says_fell_back
@@ -32,7 +32,7 @@ def test_the_signal_however_the_engine_wrote_it(
     assert gather(make.cell(), make.attempt(**facts), None).signal == number
 
 
-def test_requested_axes_that_nobody_saw_are_no_difference_but_torch_and_python_must_be_seen(
+def test_requested_axes_that_nobody_saw_are_no_difference_but_the_known_ones_must_be_seen(
     make: SimpleNamespace,
 ) -> None:
     environment = EnvironmentFile(started="2026-11-29", axes={"torch": "2.13.0+cpu"}, facts={})
@@ -40,8 +40,27 @@ def test_requested_axes_that_nobody_saw_are_no_difference_but_torch_and_python_m
     seen = gather(make.cell(), make.attempt(), Bundle(environment=environment))
 
     assert seen.differences == {}
-    assert seen.unwitnessed == ("python",)
+    assert seen.unwitnessed == ("torch_build", "python", "backend")
+    full = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11", "backend": "openvino", "openvino": "2025.4.1"}
+    bundle = Bundle(environment=EnvironmentFile(started="2026-11-29", axes=make.observed, facts={}))
+    assert gather(make.cell(axes=full), make.attempt(), bundle).unwitnessed == ("openvino",)
+    assert gather(make.cell(axes={**make.axes, "gpu": "H100"}), make.attempt(), bundle).unwitnessed == ("gpu",)
     assert gather(make.cell(axes={"image": "sha256:0"}), make.attempt(), None).unwitnessed == ()
+
+
+def test_what_was_asked_under_the_cells_name_is_the_cell(make: SimpleNamespace) -> None:
+    def told(asked: CellFile, **planned: str) -> tuple[str, ...]:
+        return gather(make.cell(axes={**make.axes, **planned}), make.attempt(), Bundle(cell=asked)).problems
+
+    assert told(CellFile(id="c1", axes=make.axes)) == ()
+    assert told(CellFile(id="c1", axes={**make.axes, "base": "debian12", "env": ""})) == ()  # defaults are not told
+    assert told(CellFile(id="c1", axes={**make.axes, "torch": "2.6.0\n"}), env="OMP_NUM_THREADS=1") == (
+        "cell.json asks for env none, the plan for `OMP_NUM_THREADS=1`",
+        "cell.json asks for torch `2.6.0`, the plan for `2.13.0`",
+    )
+    assert told(CellFile(id="c1", axes={**make.axes, "torch_build": "cu130"}, device="cpu"), torch_build="cu130") == (
+        "cell.json asks for the processor, the cell runs on a cuda device",
+    )
 
 
 def test_a_short_log_is_all_in_its_head(make: SimpleNamespace) -> None:

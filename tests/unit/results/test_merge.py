@@ -1,5 +1,6 @@
 """Bundles merged into one run: idempotent, independent of order, flat in memory, whole or not at all."""
 
+import hashlib
 import itertools
 import json
 import shutil
@@ -57,6 +58,25 @@ def merged(plan: object, folders: list[Path], out: Path) -> dict[str, bytes]:
     write(run, folders, out)
     assert sorted(path.name for path in out.iterdir()) == sorted(OUTPUTS)
     return {name: (out / name).read_bytes() for name in OUTPUTS}
+
+
+def test_a_number_that_no_column_holds_costs_one_cell_and_not_the_run(
+    tmp_path: Path, plan: object, make: SimpleNamespace
+) -> None:
+    large = msgspec.json.encode(make.attempt(1)).replace(b'"number":1', b'"number":' + b"1" + b"0" * 40)
+    folders = [
+        make.bundle(tmp_path / "seed", metrics=({**make.metric, "seed": 10**40},)),
+        make.bundle(tmp_path / "number", cell="c2", files={formats.ATTEMPT: large}),
+        make.bundle(tmp_path / "good", cell="c4"),
+    ]
+
+    summary = json.loads(merged(plan, folders, tmp_path / "out")["summary.json"])
+
+    assert [cell["status"] for cell in summary["cells"]] == ["passed", "error", "unplaced", "passed"]
+    assert summary["cells"][0]["notes"] == [
+        "metrics.jsonl: 1 metric rows rejected: Expected `int` <= 9007199254740991: `seed` (1)"
+    ]
+    assert "attempt.json cannot be read" in summary["cells"][1]["reason"]
 
 
 def test_every_planned_cell_has_one_result(plan: object, bundles: list[Path]) -> None:
@@ -296,12 +316,13 @@ def test_a_thousand_cells_of_five_hundred_cases_need_less_than_50_mb(tmp_path: P
         folder = tmp_path / "bundles" / cell
         folder.mkdir(parents=True)
         cells.append(make.cell(id=cell))
-        (folder / formats.CELL).write_text(json.dumps({"id": cell, "axes": {}}))
+        (folder / formats.CELL).write_text(json.dumps({"id": cell, "axes": make.axes}))
         (folder / formats.METRICS).write_text(json.dumps({**make.metric, "cell": cell}) + "\n")
         for name in names:
             if name != formats.CHECKSUMS:
                 shutil.copyfile(template / name, folder / name)
-        (folder / formats.CHECKSUMS).touch()
+        sums = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()}
+        (folder / formats.CHECKSUMS).write_text("".join(f"{found}  {name}\n" for name, found in sums.items()))
     (tmp_path / "plan.json").write_bytes(msgspec.json.encode(make.plan(*cells)))
 
     measured = subprocess.run(
