@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from msgspec import Struct, structs
 
 from orchestrator import axes, text
-from orchestrator.formats import BUNDLE_FILES, CELL
+from orchestrator.formats import BUNDLE_FILES, CELL, BackendUse
 from orchestrator.model import Attempt, Axes, Case, Counts, Exit, PlannedCell
 from orchestrator.results import known
 from orchestrator.results.bundle import Bundle
 from orchestrator.vocabulary import Outcome
 
 FELL_BACK = "backend fell back:"
+COMPILER_MISSING = "compiler missing:"
 _FAILING = frozenset({Outcome.FAILED, Outcome.ERROR})
 _ON_A_DEVICE = frozenset({"cuda", "rocm", "xpu"})
 # What the suite always knows of what it runs in; a companion is there, or its axis was not met.
@@ -116,6 +117,32 @@ class Evidence(Struct, frozen=True, kw_only=True):
     def is_fallback(self, case: Case) -> bool:
         """Whether a failing case is an allowed fall-back."""
         return self.cell.allow_fallback and says_fell_back(case)
+
+    @property
+    def backend(self) -> str:
+        """The compile backend that was asked for, or an empty text where torch runs by itself."""
+        asked = self.cell.axes.get("backend", "eager")
+        return "" if asked == "eager" else asked
+
+    @property
+    def uncompiled(self) -> tuple[Case, ...]:
+        """Cases that were skipped because the backend's own compiler is missing."""
+        return tuple(case for case in self.cases if case.message.startswith(COMPILER_MISSING)) if self.backend else ()
+
+    @property
+    def untaken(self) -> tuple[BackendUse, ...]:
+        """Loads of which the backend took nothing, though it is expected to, by the exact counts of the run."""
+        return tuple(use for use in self._uses if use.expected > 0 and use.taken <= 0)
+
+    @property
+    def unused(self) -> bool:
+        """Whether a backend was asked for and no load is counted that went through it."""
+        return bool(self.backend) and not self._uses
+
+    @property
+    def _uses(self) -> tuple[BackendUse, ...]:
+        every = self.bundle.structure.backends if self.bundle.structure is not None else ()
+        return tuple(use for use in every if use.backend == self.backend)
 
     @property
     def ran(self) -> int:

@@ -177,11 +177,33 @@ TABLE: tuple[Row, ...] = (
         reason=lambda e: f"exit and report disagree: {e.disagreement}",
     ),
     Row(
+        # A skip where the suite runs alone; here the backend is what was asked for, and part of it never ran.
+        name="backend has no compiler",
+        when=lambda e: bool(e.uncompiled),
+        status=Status.FAILED,
+        cause=_always(Cause.COMPILER_MISSING),
+        reason=lambda e: reasons.failures(e.uncompiled, e),
+    ),
+    Row(
+        name="backend is not witnessed",
+        when=lambda e: e.unused,
+        status=Status.ERROR,
+        cause=_always(Cause.REPORT_UNREADABLE),
+        reason=lambda e: f"structure.json counts no load that went through {e.backend}",
+    ),
+    Row(
         name="backend fell back, as the row allows",
         when=lambda e: bool(e.fallbacks),
         status=Status.FELL_BACK,
         cause=_always(Cause.BACKEND_FELL_BACK),
         reason=lambda e: reasons.failures(e.fallbacks, e),
+    ),
+    Row(
+        name="backend took nothing",
+        when=lambda e: bool(e.untaken),
+        status=Status.FAILED,
+        cause=_always(Cause.BACKEND_FELL_BACK),
+        reason=lambda e: f"{e.backend} took no {e.untaken[0].unit} of {', '.join(use.load for use in e.untaken)}",
     ),
     Row(
         name="passed",

@@ -22,6 +22,7 @@ PASS = Case(name="test_matmul", outcome=Outcome.PASSED)
 CONV = Case(name="test_conv", outcome=Outcome.FAILED, message="numerics: off by 1")
 SKIP = Case(name="test_gpu", outcome=Outcome.SKIPPED, message="no GPU")
 FELL = Case(name="test_ov", outcome=Outcome.FAILED, message="backend fell back: took 0 of 3")
+NO_COMPILER = Case(name="test_softmax", outcome=Outcome.SKIPPED, message="compiler missing: no g++")
 OBSERVED = {"torch": "2.13.0+cpu", "torch_build": "cpu", "python": "3.11.2", "backend": "eager"}
 OTHER_TORCH = {**OBSERVED, "torch": "2.12.1+cu130", "torch_build": "cu130"}
 
@@ -45,6 +46,25 @@ def cut(*cases: Case, in_flight: str = "test_conv", **changes: Any) -> Bundle:
     """A bundle that ends in the middle of a test."""
     progress = Progress(started=len(cases) + 1, ended=len(cases), in_flight=in_flight)
     return whole(*cases, progress=progress, gaps=("junit.xml is missing or ends too early",), **changes)
+
+
+COMPILED = {**OBSERVED, "backend": "inductor"}
+ASKED = {"axes": {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11", "backend": "inductor"}}
+
+
+def compiled(*cases: Case, taken: int = 1, backend: str = "inductor", **changes: Any) -> Bundle:
+    """A whole bundle of a run in which the backend took so much of one load that it should take."""
+    use = formats.BackendUse(
+        load="softmax",
+        backend=backend,
+        graphs=1,
+        graph_breaks=0,
+        break_reasons=(),
+        taken=taken,
+        expected=1,
+        unit="graphs",
+    )
+    return whole(*cases, observed=COMPILED, structure=formats.StructureFile(backends=(use,)), **changes)
 
 
 NOTHING = Bundle(gaps=("progress.jsonl is missing",))
@@ -429,6 +449,54 @@ LINES: tuple[Line, ...] = (
         "exit and report disagree: the process ended with 130, the report has 0 failed cases",
     ),
     (
+        "exit and report disagree",
+        {"code": 1},
+        compiled(PASS, NO_COMPILER),
+        ASKED,
+        Cause.REPORT_UNREADABLE,
+        "exit and report disagree: the process ended with 1, its last progress line says 0",
+    ),
+    (
+        "backend has no compiler",
+        {"code": 0},
+        compiled(PASS, NO_COMPILER),
+        ASKED,
+        Cause.COMPILER_MISSING,
+        "1 of 2 cases: test_softmax: compiler missing: no g++",
+    ),
+    (
+        "backend has no compiler",
+        {"code": 0},
+        whole(PASS, NO_COMPILER, observed=COMPILED),
+        ASKED,
+        Cause.COMPILER_MISSING,
+        "1 of 2 cases: test_softmax: compiler missing: no g++",
+    ),
+    (
+        "backend is not witnessed",
+        {"code": 0},
+        whole(PASS, observed=COMPILED),
+        ASKED,
+        Cause.REPORT_UNREADABLE,
+        "structure.json counts no load that went through inductor",
+    ),
+    (
+        "backend is not witnessed",
+        {"code": 1},
+        compiled(PASS, FELL, exit=1, backend="eager"),
+        {**ASKED, "allow_fallback": True},
+        Cause.REPORT_UNREADABLE,
+        "structure.json counts no load that went through inductor",
+    ),
+    (
+        "backend fell back, as the row allows",
+        {"code": 1},
+        compiled(PASS, FELL, exit=1, taken=0),
+        {**ASKED, "allow_fallback": True},
+        Cause.BACKEND_FELL_BACK,
+        "1 of 2 cases: test_ov: backend fell back: took 0 of 3",
+    ),
+    (
         "backend fell back, as the row allows",
         {"code": 1},
         whole(PASS, FELL, exit=1),
@@ -436,6 +504,15 @@ LINES: tuple[Line, ...] = (
         Cause.BACKEND_FELL_BACK,
         "1 of 2 cases: test_ov: backend fell back: took 0 of 3",
     ),
+    (
+        "backend took nothing",
+        {"code": 0},
+        compiled(PASS, taken=0),
+        ASKED,
+        Cause.BACKEND_FELL_BACK,
+        "inductor took no graphs of softmax",
+    ),
+    ("passed", {"code": 0}, compiled(PASS), ASKED, Cause.NONE, ""),
     ("passed", {"code": 0}, whole(PASS, SKIP), {}, Cause.NONE, ""),
     ("passed", {"code": 0}, whole(PASS), {"allow_fallback": True}, Cause.NONE, ""),
 )
@@ -458,7 +535,10 @@ STATUS = {
     "what ran is not said": Status.ERROR,
     "no case ran": Status.ERROR,
     "exit and report disagree": Status.ERROR,
+    "backend has no compiler": Status.FAILED,
+    "backend is not witnessed": Status.ERROR,
     "backend fell back, as the row allows": Status.FELL_BACK,
+    "backend took nothing": Status.FAILED,
     "passed": Status.PASSED,
 }
 
