@@ -16,7 +16,7 @@ from orchestrator.errors import ExitCode, InfrastructureError, InputError, Torch
 from orchestrator.vocabulary import Tier
 
 if TYPE_CHECKING:
-    from orchestrator.model import Axes, Host, Matrix, Plan, PlannedCell, Run
+    from orchestrator.model import Axes, Host, Image, Matrix, Plan, PlannedCell, Run
 
 _TIERS: Mapping[str, frozenset[Tier]] = {
     "production": frozenset({Tier.PRODUCTION}),
@@ -106,8 +106,23 @@ def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jo
         _print_json([msgspec.to_builtins(image) for image in made.values()])
     else:
         for name, image in made.items():
-            _print(f"{name}  " + (f"error: {image.reason}" if isinstance(image, BuildFailure) else image.name))
-    sys.exit(ExitCode.INFRASTRUCTURE if failures else ExitCode.GOOD)
+            _print(f"{name}  " + (f"error: {image.reason}" if isinstance(image, BuildFailure) else _built(image)))
+    if failures:
+        sys.exit(ExitCode.INFRASTRUCTURE)
+    others = [image for image in made.values() if not isinstance(image, BuildFailure) and _differences(image)]
+    sys.exit(ExitCode.NOT_PASSED if others else ExitCode.GOOD)
+
+
+def _differences(image: "Image") -> "Mapping[str, tuple[str, str]]":
+    from orchestrator.axes import differences
+
+    return differences(image.axes, image.observed)
+
+
+def _built(image: "Image") -> str:
+    """The image's name, and what is in it that was not asked for."""
+    other = (f"{name}: requested {want}, observed {have}" for name, (want, have) in _differences(image).items())
+    return "  ".join((image.name, *other))
 
 
 @torchmatrix.command()
@@ -141,17 +156,21 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     _say(f"engine: {_usable(host)} ({host.engine_reason})")
     folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
     _say(f"run: {folder}")
-    done = run_plan(
-        planned,
-        load_site(os.environ),
-        ENGINES[host.engine](),
-        folder,
-        host=host,
-        suites=suites_folder(),
-        say=_say,
-        resume=resume is not None,
-        jobs=jobs,
-    )
+    try:
+        done = run_plan(
+            planned,
+            load_site(os.environ),
+            ENGINES[host.engine](),
+            folder,
+            host=host,
+            suites=suites_folder(),
+            say=_say,
+            resume=resume is not None,
+            jobs=jobs,
+        )
+    except TorchmatrixError:
+        _report_what_is_there(planned, folder, as_json=as_json)
+        raise
     _report(done, folder, as_json=as_json)
     sys.exit(exit_code(done, here=here))
 
@@ -228,6 +247,15 @@ def _report(done: "Run", folder: Path, *, as_json: bool) -> None:
         return
     _print(terminal.grid(done, width=_width(), colour=_colour()))
     _print("\n" + "\n".join(f"{name:9}{folder / file}" for name, file in _OUTPUTS.items()))
+
+
+def _report_what_is_there(plan: "Plan", folder: Path, *, as_json: bool) -> None:
+    """A run that ended early was merged all the same: its report says what is done and what is not."""
+    from orchestrator.results.merge import merge as merge_bundles
+
+    if (folder / "summary.json").is_file():
+        committed = [file.parent for file in folder.glob("cells/*/attempt-*/attempt.json")]
+        _report(merge_bundles(plan, committed, run_id=folder.name), folder, as_json=as_json)
 
 
 _OUTPUTS = {"report": "report.html", "junit": "junit.xml", "metrics": "metrics.parquet", "summary": "summary.json"}

@@ -229,7 +229,10 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """What this machine is: observed host axes and what it can run cells with."""
+    """What this machine is: observed host axes and what it can run cells with.
+
+    `without_compiler` is what keeps inductor from building kernels where cells run without a container.
+    """
 
     name: str
     axes: Axes
@@ -238,6 +241,7 @@ class Host(Struct, frozen=True, kw_only=True):
     cpus: int
     memory: int
     pythons: tuple[str, ...]
+    without_compiler: str = ""
 
 
 class Image(Struct, frozen=True, kw_only=True):
@@ -276,6 +280,10 @@ class Exit(Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     log: Log = field(default_factory=Log)
+
+
+# What an attempt without a container relaxes: a row that leaves `base` at its default has not asked for a system.
+OWN_SYSTEM = "base: this machine's own system"
 
 
 class Attempt(Struct, frozen=True, kw_only=True):

@@ -118,9 +118,9 @@ def _lacking_software(cell: Axes, host: Host) -> str:
     """What an engine without containers cannot bring along."""
     match host.engine:
         case "here":
-            return _lacking_here(cell, host.axes)
+            return _lacking_here(cell, host.axes) or _lacking_compiler(cell, host)
         case "process":
-            return _lacking_process(cell, host)
+            return _lacking_process(cell, host) or _lacking_compiler(cell, host)
         case _:
             return ""
 
@@ -131,7 +131,7 @@ def _lacking_here(cell: Axes, interpreter: Axes) -> str:
         have = interpreter.get(name, "")
         if name in cell and not axes.matches(name, cell[name], have) and (have or name != "torch_build"):
             return f"the interpreter here has {_shown(name, have)}"
-    return ""
+    return _lacking_system(cell, interpreter)
 
 
 def _lacking_process(cell: Axes, host: Host) -> str:
@@ -140,12 +140,22 @@ def _lacking_process(cell: Axes, host: Host) -> str:
         return "the process engine runs no images"
     if cell.get("torch_from") == "distribution":
         return "the process engine takes torch from wheels only"
-    own = host.axes.get("base", "")
-    if not axes.matches("base", cell.get("base", ""), own):
-        return f"the process engine runs on this machine's own system, {own or 'which does not say what it is'}"
     if not any(axes.matches("python", cell["python"], python) for python in host.pythons):
         return f"this machine has Python {', '.join(host.pythons) or 'in no version that was found'}"
-    return ""
+    return _lacking_system(cell, host.axes)
+
+
+def _lacking_system(cell: Axes, machine: Axes) -> str:
+    """Without a container a cell runs on this machine's own system; the default base asks for none."""
+    asked, own = cell.get("base", _default("base")), machine.get("base", "")
+    if asked == _default("base") or axes.matches("base", asked, own):
+        return ""
+    return f"without a container it runs on this machine's own system, {own or 'which does not say what it is'}"
+
+
+def _lacking_compiler(cell: Axes, host: Host) -> str:
+    builds_kernels = cell.get("backend") == "inductor" and axes.platform(cell) == "cpu"
+    return host.without_compiler if builds_kernels else ""
 
 
 def _needs(cell: Axes) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from orchestrator import axes, text
 from orchestrator.formats import BUNDLE_FILES, CELL, BackendUse
-from orchestrator.model import Attempt, Axes, Case, Counts, Exit, PlannedCell
+from orchestrator.model import OWN_SYSTEM, Attempt, Axes, Case, Counts, Exit, PlannedCell
 from orchestrator.results import known
 from orchestrator.results.bundle import Bundle
 from orchestrator.vocabulary import Outcome
@@ -50,7 +50,9 @@ class Evidence(Struct, frozen=True, kw_only=True):
     @property
     def differences(self) -> Mapping[str, tuple[str, str]]:
         """Requested axes that were observed as something else."""
-        return axes.differences(self.cell.axes, self.observed)
+        found = axes.differences(self.cell.axes, self.observed)
+        own_system = OWN_SYSTEM in self.attempt.relaxed and self.cell.axes.get("base") == axes.AXES["base"].default
+        return {name: pair for name, pair in found.items() if not (own_system and name == "base")}
 
     @property
     def unwitnessed(self) -> tuple[str, ...]:

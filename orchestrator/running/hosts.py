@@ -47,7 +47,16 @@ def detect(engine: str | None, environ: Mapping[str, str], world: World | None =
         cpus=len(os.sched_getaffinity(0)),
         memory=memory(world.root),
         pythons=pythons.installed(environ) if name == "process" else tuple(filter(None, [interpreter.get("python")])),
+        without_compiler="" if name == "docker" else _without_compiler(environ),
     )
+
+
+def _without_compiler(environ: Mapping[str, str]) -> str:
+    """What torch's inductor lacks on this machine to build kernels for the processor, with what to type."""
+    compilers = [environ.get("CXX") or "", "g++", "clang++"]
+    if any(shutil.which(name, path=environ.get("PATH")) for name in compilers if name):
+        return ""
+    return "this machine has no C++ compiler, which inductor needs (apt-get install g++ libpython3-dev)"
 
 
 def _choose(engine: str | None, environ: Mapping[str, str], world: World) -> tuple[Engine, str]:

@@ -70,16 +70,18 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
         turns = schedule(plan.cells, host)
         with signals.watched(say) as stop:
             try:
-                images = _prepared(turns, setting, site, jobs, say)
-                stop.act = engine.stop_all
-            except KeyboardInterrupt:
-                images = {}
-            for number, turn in enumerate(turns, start=1):
-                if stop.by:
-                    break
-                _run_cell(turn, images, setting, stop, partial(_numbered, say, f"[{number}/{len(turns)}]"))
-            stop.act = _carry_on
-            run = _merged(plan, out, log)
+                try:
+                    images = _prepared(turns, setting, site, jobs, say)
+                    stop.act = engine.stop_all
+                except KeyboardInterrupt:
+                    images = {}
+                for number, turn in enumerate(turns, start=1):
+                    if stop.by:
+                        break
+                    _run_cell(turn, images, setting, stop, partial(_numbered, say, f"[{number}/{len(turns)}]"))
+            finally:  # a lost engine or a full disk ends it too: the merge says what is done and what is not
+                stop.act = _carry_on
+                run = _merged(plan, out, log)
     left = sum(not cells.is_done(out, turn.cell) for turn in turns)
     if left:
         raise Interrupted(

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from orchestrator import axes
 from orchestrator.planning.place import gpus_of, place, runner_for, takes_gpu
@@ -122,9 +123,14 @@ def test_a_machine_that_a_class_describes_is_of_that_class(make: SimpleNamespace
         ("process", {"python": "3.13"}, {}, "this machine has Python 3.11.2, 3.12.1"),
         ("process", {"python": "3.1"}, {}, "this machine has Python 3.11.2, 3.12.1"),
         ("process", {"torch_from": "distribution"}, {}, "the process engine takes torch from wheels only"),
-        ("process", {"base": "debian13"}, {}, "the process engine runs on this machine's own system, debian12"),
-        ("process", {}, {"base": ""},
-         "the process engine runs on this machine's own system, which does not say what it is"),
+        ("process", {}, {"base": "ubuntu24.04"}, ""),
+        ("process", {}, {"base": ""}, ""),
+        ("process", {"base": "debian13"}, {}, "without a container it runs on this machine's own system, debian12"),
+        ("process", {"base": "debian13"}, {"base": "debian13"}, ""),
+        ("process", {"base": "debian13"}, {"base": ""},
+         "without a container it runs on this machine's own system, which does not say what it is"),
+        ("here", {"base": "debian13"}, {"torch": "2.13.0", "python": "3.11.7"},
+         "without a container it runs on this machine's own system, debian12"),
         ("here", {}, {"torch": "2.13.0+cpu", "torch_build": "cpu", "python": "3.11.7"}, ""),
         ("here", {}, {"torch": "2.13.0", "python": "3.11.7"}, ""),
         ("here", {}, {"python": "3.11.7"}, "the interpreter here has no torch"),
@@ -177,3 +183,13 @@ def test_a_class_that_does_not_fit_this_host_is_not_its_class(make: SimpleNamesp
     cell = axes.complete(make.cuda)
     assert runner_for(cell, runners, make.host(driver="580", gpu="H100", gpus="4")) is None
     assert runner_for(cell, runners).name == "h100-580"
+
+
+@pytest.mark.parametrize("engine", ["process", "here"])
+def test_without_a_compiler_only_inductor_on_the_processor_is_unplaced(make: SimpleNamespace, engine: str) -> None:
+    machine = {"torch": "2.13.0", "python": "3.11.2"}
+    host = replace(make.host(engine, ("3.11.2",), **machine), without_compiler="this machine has no C++ compiler")
+    assert place(axes.complete(make.cpu), host, ()).placed
+    unplaced = place(axes.complete({**make.cpu, "backend": "inductor"}), host, ())
+    assert not unplaced.placed
+    assert "this machine has no C++ compiler" in unplaced.reason

@@ -4,9 +4,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from orchestrator.formats import CellFile, EnvironmentFile
-from orchestrator.model import Case, Counts, Log
+from orchestrator.model import OWN_SYSTEM, Case, Counts, Log
 from orchestrator.results.bundle import Bundle
 from orchestrator.results.evidence import count, gather, says_fell_back
 from orchestrator.results.progress import Progress
@@ -114,3 +115,21 @@ def test_counts() -> None:
     )
 
     assert count(cases) == Counts(passed=2, failed=1, error=1, skipped=1, known=1)
+
+
+@pytest.mark.parametrize(
+    ("relaxed", "asked", "differs"),
+    [
+        ((OWN_SYSTEM,), "debian12", False),  # the default: nobody asked for a system
+        ((OWN_SYSTEM,), "debian13", True),
+        ((), "debian12", True),
+    ],
+)
+def test_a_system_that_was_not_asked_for_is_no_difference_without_a_container(
+    make: SimpleNamespace, relaxed: tuple[str, ...], asked: str, differs: bool
+) -> None:
+    observed = {**make.observed, "base": "ubuntu24.04"}
+    bundle = Bundle(environment=EnvironmentFile(started="2026-11-29", axes=observed, facts={}))
+    cell = make.cell(axes={**make.axes, "base": asked})
+    seen = gather(cell, replace(make.attempt(), relaxed=relaxed), bundle)
+    assert ("base" in seen.differences) is differs

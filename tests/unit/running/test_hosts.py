@@ -129,3 +129,16 @@ def test_detecting_imports_no_heavy_library() -> None:
         env=dict(os.environ),
     )
     assert not {"docker", "requests", "duckdb", "jinja2", "packaging", "ruamel", "rich"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("engine", "docker", "program", "lacks"),
+    [(None, False, "g++", False), (None, False, "", True), (None, True, "", False), ("here", True, "", True)],
+)
+def test_a_missing_compiler_matters_where_there_is_no_container(
+    tmp_path: Path, engine: str | None, docker: bool, program: str, lacks: bool
+) -> None:
+    if program:
+        (tmp_path / program).touch(mode=0o755)
+    host = hosts.detect(engine, {"PATH": str(tmp_path)}, world(tmp_path, docker=docker))
+    assert bool(host.without_compiler) is lacks

@@ -80,6 +80,20 @@ def test_the_plan_is_on_the_disk_before_anything_else_is_done(
     assert not (run / "cells").exists()  # no cell was begun
 
 
+def test_a_run_that_the_disk_ends_early_is_merged_all_the_same(
+    run: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def admit(out: Path, _: int) -> None:
+        if list(out.glob("cells/*/*/attempt.json")):
+            raise InfrastructureError("the disk is full")
+
+    monkeypatch.setattr(folder, "admit", admit)
+    with pytest.raises(InfrastructureError, match="the disk is full"):
+        go(plan_of((planned("pass", 0), planned("pass", 1))), run, said.append)
+    assert statuses(run) == ["passed", "not-run"]
+    assert (run / "junit.xml").exists()
+
+
 def test_an_image_that_failed_fails_its_cells_and_no_others(
     run: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
