@@ -240,8 +240,10 @@ def _wanted(cells: "Iterable[PlannedCell]") -> "dict[str, Axes]":
 
 def _report(done: "Run", folder: Path, *, as_json: bool) -> None:
     from orchestrator.reports import html, terminal
+    from orchestrator.results import metrics_table
 
-    (folder / "report.html").write_text(html.report(done), encoding="utf-8")
+    page = html.report(done, metrics_table.read(folder / "metrics.parquet"))
+    (folder / "report.html").write_text(page, encoding="utf-8")
     if as_json:
         _print((folder / "summary.json").read_text(encoding="utf-8"))
         return

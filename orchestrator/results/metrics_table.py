@@ -83,5 +83,20 @@ def write(lines: Path, table: Path, aside: Path) -> None:
         raise InfrastructureError(f"the metrics could not be written: {error}", place=str(table)) from error
 
 
+def read(table: Path) -> tuple[MetricRow, ...]:
+    """The rows of each cell's last attempt, as a report shows them; InfrastructureError for a file that is no table."""
+    import duckdb
+
+    names = MetricRow.__struct_fields__
+    chosen = ", ".join(f'"{name}"' for name in names)
+    last = "attempt = max(attempt) OVER (PARTITION BY cell)"
+    try:
+        with duckdb.connect(":memory:", config={"threads": 1}) as database:
+            rows = database.execute(f"SELECT {chosen} FROM read_parquet({_quoted(table)}) QUALIFY {last}").fetchall()  # noqa: S608 - our own names
+    except duckdb.Error as error:
+        raise InfrastructureError(f"the metrics could not be read: {error}", place=str(table)) from error
+    return tuple(msgspec.convert(dict(zip(names, row, strict=True)), MetricRow) for row in rows)
+
+
 def _quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"

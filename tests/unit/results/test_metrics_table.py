@@ -119,3 +119,25 @@ def test_a_table_that_cannot_be_written_is_told(tmp_path: Path, make: SimpleName
 
     with pytest.raises(InfrastructureError, match=r"metrics\.parquet: "):
         metrics_table.write(lines, tmp_path / "no" / "metrics.parquet", tmp_path)
+
+
+def test_what_is_read_is_the_last_attempt_of_each_cell(
+    tmp_path: Path, make: SimpleNamespace, cell_result: CellResult
+) -> None:
+    lines, written = tmp_path / "rows.jsonl", tmp_path / "metrics.parquet"
+    first, other = rows(make, {"value": 1.0}, {"cell": "c2", "value": 3.0})
+    (last,) = rows(make, {"value": 2.0})
+    with lines.open("wb") as file:
+        for number, row in ((1, first), (2, last), (1, other)):
+            attempt = Attempt(cell=row.cell, number=number, exit=Exit())
+            metrics_table.add(file, cell_result, attempt, [row])
+    metrics_table.write(lines, written, tmp_path)
+
+    assert sorted(metrics_table.read(written), key=lambda row: row.value) == [last, other]
+
+
+def test_a_file_that_is_no_table_is_told(tmp_path: Path) -> None:
+    (tmp_path / "metrics.parquet").write_bytes(b"PAR1")
+
+    with pytest.raises(InfrastructureError, match=r"metrics\.parquet: the metrics could not be read: "):
+        metrics_table.read(tmp_path / "metrics.parquet")
