@@ -11,15 +11,17 @@ VERSION = "1"  # raise when anything here changes: figures of two versions are n
 
 
 def convnet() -> nn.Module:
-    """Two convolutions, norm, pooling and a linear layer: each kind once, since a compiler pays for each kernel."""
+    """Convolution, norm, pooling and a linear layer: each kind once, since a compiler takes seconds for each kernel.
+
+    Takes n x 3 x 16 x 16.
+    """
     return nn.Sequential(
         nn.Conv2d(3, 16, 3, padding=1, bias=False),  # the norm takes a bias out again
         nn.BatchNorm2d(16),
         nn.ReLU(),
-        nn.Conv2d(16, 32, 3, padding=1, stride=2),
-        nn.AdaptiveAvgPool2d(1),
+        nn.AvgPool2d(4),
         nn.Flatten(),
-        nn.Linear(32, 10),
+        nn.Linear(256, 10),
     )
 
 

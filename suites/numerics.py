@@ -80,8 +80,11 @@ def _error(
 ) -> Error:
     if got.shape != true.shape:
         raise AssertionError(f"{NUMERICS}: the result has shape {tuple(got.shape)}, {tuple(true.shape)} was expected")
-    if not bool(got.isfinite().all()):
-        raise AssertionError(f"{NUMERICS}: {int((~got.isfinite()).sum())} of {got.numel()} values are not finite")
+    # Also the two it is held against: no error is larger than one that is not a number.
+    for what, values in (("", got), (" of the plain computation", near), (" of the fp64 reference", true)):
+        if not bool(values.isfinite().all()):
+            lost = int((~values.isfinite()).sum())
+            raise AssertionError(f"{NUMERICS}: {lost} of {values.numel()} values{what} are not finite")
     multiplier = 3.0 if got.numel() < _FEW else _MULTIPLIER[precision]
     plain = _rms(near.to(true) - true) / size
     return Error(
