@@ -6,6 +6,7 @@ Results go to stdout, progress and errors to stderr; `--json` prints the same fo
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -200,7 +201,11 @@ def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_
 def _matrix(file: Path) -> "Matrix":
     from orchestrator.matrix.document import load
 
-    return load(file)
+    matrix = load(file)
+    # What is read, checked and not acted on yet must not look as if it were.
+    for name in filter(partial(getattr, matrix), ("loads", "facts", "secrets")):
+        _say(f"note: {file}: `{name}` is read and checked; nothing uses it yet")
+    return matrix
 
 
 def _host(engine: str | None) -> "Host":
