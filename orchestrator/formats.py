@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from orchestrator.model import LARGEST, Axes, CellId, Counts, LeftOut, Natural, Whole
+from orchestrator.model import Axes, CellId, Counts, LeftOut, Natural, Positive, Whole
 from orchestrator.vocabulary import Cause, Direction, Outcome, Status, Tier
 
 CELL = "cell.json"
@@ -63,7 +63,7 @@ class MetricRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     precision: Text
     device: Text
     warmup: Natural
-    samples: Annotated[int, Meta(ge=1, le=LARGEST)]
+    samples: Positive
     statistic: Text
     timer: Text
     seed: Whole

@@ -13,13 +13,14 @@ from msgspec import Meta, Struct, field
 
 from orchestrator.vocabulary import Cause, LeftOutKind, Outcome, Purpose, Status, Step, Tier
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 
 Axes = Mapping[str, str]
 # `(?!\n)`: Python's `$` stands before a last newline too, JSON Schema's does not; this means the same to both.
 LARGEST = (1 << 53) - 1  # of the whole numbers: every reader of JSON holds it exactly, and every column of metrics
 Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Natural = Annotated[int, Meta(ge=0, le=LARGEST)]
+Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 CellId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$(?!\n)")]
 
 
@@ -104,10 +105,10 @@ class RunnerClass(Struct, frozen=True, kw_only=True):
 class Limits(Struct, frozen=True, kw_only=True):
     """What one cell may use; bytes and seconds."""
 
-    timeout_s: float = 1200.0
-    memory: int = 16 << 30
-    shm: int = 2 << 30
-    pids: int = 4096
+    timeout_s: Annotated[float, Meta(gt=0)] = 1200.0
+    memory: Positive = 16 << 30
+    shm: Natural = 2 << 30
+    pids: Positive = 4096
 
 
 class Load(Struct, frozen=True, kw_only=True):
@@ -218,7 +219,7 @@ class Cost(Struct, frozen=True, kw_only=True):
 class Plan(Struct, frozen=True, kw_only=True):
     """Everything that a run needs to know: `run`, `merge` and the pipeline export read nothing else."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Literal[1] = SCHEMA_VERSION
     matrix: str
     cells: tuple[PlannedCell, ...]
     left_out: tuple[LeftOut, ...]
@@ -289,7 +290,7 @@ OWN_SYSTEM = "base: this machine's own system"
 class Attempt(Struct, frozen=True, kw_only=True):
     """One try at a cell: `attempt.json` beside the bundle that it left."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Literal[1] = SCHEMA_VERSION
     cell: CellId
     number: Natural
     purpose: Purpose = Purpose.RUN

@@ -37,7 +37,10 @@ _T = TypeVar("_T")
 
 
 class Bundle(Struct, frozen=True, kw_only=True):
-    """What an attempt left behind, as far as it can be read."""
+    """What an attempt left behind, as far as it can be read.
+
+    `cases` are those of the JUnit file, or those that progress saw end where a crash left no such file.
+    """
 
     cell: CellFile | None = None
     environment: EnvironmentFile | None = None
@@ -63,7 +66,7 @@ def read_bundle(folder: Path) -> Bundle:
     return Bundle(
         cell=cell,
         environment=_observed(environment, reader) if environment is not None else None,
-        cases=report.cases,
+        cases=tests.cases if report.cut and not report.cases else report.cases,
         metrics=rows,
         structure=structure,
         progress=tests,

@@ -176,14 +176,15 @@ class Evidence(Struct, frozen=True, kw_only=True):
         if passed > progress.passed + progress.unread:
             return f"{progress.passed} tests passed while they ran, in the report {passed}"
         if progress.started > progress.ended + progress.unread:
-            return f"{progress.started} tests began, {progress.ended} ended"
+            began = f": {text.one_line(progress.in_flight, 200)} did not" if progress.in_flight else ""
+            return f"{progress.started} tests began, {progress.ended} ended{began}"
         return ""
 
     @property
     def where(self) -> str:
         """` in TEST`, naming the test in flight at the end, or an empty text."""
-        test = self.bundle.progress.in_flight
-        return f" in {text.one_line(test, 200)}" if test else ""
+        progress = self.bundle.progress
+        return f" in {text.one_line(progress.in_flight, 200)}" if progress.in_flight and progress.final is None else ""
 
 
 def gather(cell: PlannedCell, attempt: Attempt, bundle: Bundle | None) -> Evidence:

@@ -12,8 +12,8 @@ from typing import IO
 import msgspec
 from msgspec import structs
 
-from orchestrator import text
-from orchestrator.errors import InfrastructureError, InputError
+from orchestrator import axes, text
+from orchestrator.errors import InfrastructureError, InputError, InputErrors
 from orchestrator.formats import SummaryCell, SummaryFile
 from orchestrator.model import Attempt, CellResult, Log, Plan, Run
 from orchestrator.results import merged_junit, metrics_table
@@ -42,10 +42,23 @@ def read_plan(file: Path) -> Plan:
         raise InputError("no such plan", place=str(file), hint="`torchmatrix plan --json` prints one") from error
     except (Refused, OSError, RecursionError, ValueError, msgspec.MsgspecError) as error:
         raise InputError(f"it is no plan: {text.one_line(str(error))}", place=str(file)) from error
-    found = Counter(cell.id for cell in plan.cells)
-    if twice := sorted(cell for cell, count in found.items() if count > 1):
-        raise InputError(f"the plan has `{twice[0]}` twice", place=str(file))
+    problems = [InputError(problem, place=str(file)) for problem in _problems(plan)]
+    if problems:
+        raise InputErrors(problems)
     return plan
+
+
+def _problems(plan: Plan) -> Iterator[str]:
+    """What is wrong with a plan that has the form of one: a name or a value that no matrix.yaml would bring in."""
+    found = Counter(cell.id for cell in plan.cells)
+    yield from (f"the plan has `{cell}` twice" for cell in sorted(found) if found[cell] > 1)
+    yield from (f"`{cell}` cannot name a folder" for cell in sorted(found) if not text.is_file_name(cell))
+    stated = {(name, value) for cell in plan.cells for name, value in cell.axes.items()}
+    for name, value in sorted(stated):
+        if name not in axes.AXES:
+            yield f"no axis is named `{text.shown(name)}`"
+        elif problem := axes.problem_with(axes.AXES[name], value):
+            yield problem
 
 
 def merge(plan: Plan, folders: Sequence[Path], *, run_id: str) -> Run:

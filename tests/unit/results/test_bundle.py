@@ -95,6 +95,19 @@ def test_a_file_without_a_sum_is_a_gap(tmp_path: Path, make: SimpleNamespace, na
     assert (found.gaps, found.problems) == ((f"SHA256SUMS does not list {name}",), ())
 
 
+def test_a_crash_that_left_no_report_keeps_the_tests_that_had_ended(tmp_path: Path, make: SimpleNamespace) -> None:
+    left = {formats.JUNIT: None, formats.STRUCTURE: None, formats.CHECKSUMS: None}
+    folder = make.bundle(tmp_path, files=left)
+    progress = folder / formats.PROGRESS
+    progress.write_text("".join(progress.read_text().splitlines(keepends=True)[:3]))  # t0 ended, t1 began
+
+    found = read_bundle(folder)
+
+    assert [(case.name, case.outcome) for case in found.cases] == [("t0", "passed")]
+    assert found.progress.in_flight == "t1"
+    assert "junit.xml is missing or ends too early" in found.gaps
+
+
 def test_sums_that_end_too_early_are_never_whole(tmp_path: Path, make: SimpleNamespace) -> None:
     folder = make.bundle(tmp_path)
     whole = (folder / formats.CHECKSUMS).read_bytes().rstrip(b"\n")

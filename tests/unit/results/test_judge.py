@@ -419,10 +419,15 @@ LINES: tuple[Line, ...] = (
     (
         "exit and report disagree",
         {"code": 0},
-        whole(PASS, progress=Progress(started=2, ended=1, passed=1, final=formats.ProgressFinal(exit=0, tests=1))),
+        whole(
+            PASS,
+            progress=Progress(
+                started=2, ended=1, passed=1, in_flight="test_conv", final=formats.ProgressFinal(exit=0, tests=1)
+            ),
+        ),
         {},
         Cause.REPORT_UNREADABLE,
-        "exit and report disagree: 2 tests began, 1 ended",
+        "exit and report disagree: 2 tests began, 1 ended: test_conv did not",
     ),
     (
         "exit and report disagree",

@@ -275,6 +275,32 @@ def test_a_missing_plan_and_a_folder_are_bad_input(tmp_path: Path) -> None:
         read_plan(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("written", "edited", "told"),
+    [
+        ('"torch":"2.13.0"', '"torch":"2.13.0\\nRUN id"', r"`2.13.0\nRUN id` is not a version"),
+        ('"python":"3.11"', '"python":"$(id)"', "is not a value of `python`"),
+        ('"python":"3.11"', '"python":"3.11","gpus":"abc"', "`abc` is not a value of `gpus`"),
+        ('"python":"3.11"', '"python":"3.11","../x":"1"', "no axis is named `../x`"),
+        ('"id":"c1"', '"id":"con"', "`con` cannot name a folder"),
+        ('"timeout_s":1200.0', '"timeout_s":-5', "Expected `float` > 0.0"),
+        ('"pids":4096', '"pids":-1', "Expected `int` >= 1"),  # to an engine: no limit
+        ('"schema_version":1', '"schema_version":2', "Invalid enum value 2"),
+    ],
+)
+def test_a_plan_edited_by_hand_is_held_to_what_a_matrix_is(
+    tmp_path: Path, make: SimpleNamespace, written: str, edited: str, told: str
+) -> None:
+    plan = msgspec.json.encode(make.plan(make.cell())).decode()
+    assert plan.count(written) == 1
+    (tmp_path / "plan.json").write_text(plan.replace(written, edited))
+
+    with pytest.raises(InputError) as raised:
+        read_plan(tmp_path / "plan.json")
+    assert str(raised.value).startswith(f"{tmp_path}/plan.json: ")
+    assert told in str(raised.value)
+
+
 def test_a_plan_with_a_cell_twice_is_bad_input(tmp_path: Path, make: SimpleNamespace) -> None:
     (tmp_path / "plan.json").write_bytes(msgspec.json.encode(make.plan(make.cell(), make.cell())))
 

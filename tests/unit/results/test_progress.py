@@ -28,6 +28,17 @@ def test_the_test_in_flight_at_death_is_the_last_that_did_not_end() -> None:
     assert read_progress(START + END).in_flight == ""
 
 
+def test_the_tests_that_ended_are_kept_for_where_there_is_no_report() -> None:
+    passed = b'{"event": "end", "test": "b", "outcome": "passed"}\n'
+
+    progress = read_progress(START + END + NEXT + passed + NEXT)
+
+    assert [(case.name, case.outcome) for case in progress.cases] == [("a", "failed"), ("b", "passed")]
+    assert (progress.passed, progress.failed, progress.in_flight) == (1, 1, "b")
+    # The merged report has a case of this name of its own.
+    assert read_progress(END.replace(b'"a"', b'"cell"')).cases == ()
+
+
 def test_half_a_line_is_left_out_and_noted() -> None:
     progress = read_progress(START + END + FINAL[:-1])
 
@@ -47,6 +58,7 @@ def test_bad_lines_are_counted_and_the_others_used(bad: bytes) -> None:
     progress = read_progress(START + bad + END + FINAL)
 
     assert progress.notes == ("1 lines are no progress lines",)
+    assert progress.unread == 1
     assert progress.ended == 1
     assert progress.final is not None
 
