@@ -24,7 +24,18 @@ Compute = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Work:
+class Labels:
+    """What a figure is a figure of: all texts, none of them empty."""
+
+    load: str
+    shapes: str
+    precision: str
+    model: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Work(Labels):
     """One computation of a load.
 
     `compute` takes the inputs; `drive` turns it into what one step calls (a training step, say) and is given the
@@ -32,13 +43,8 @@ class Work:
     `bytes` are what one step does, by the conventions of `formulas`.
     """
 
-    load: str
     compute: Compute
     inputs: Tuple[torch.Tensor, ...]
-    shapes: str
-    precision: str
-    model: str
-    version: str
     flops: int = 0
     bytes: int = 0
     drive: Optional[Callable[[Compute, Any], Compute]] = None
@@ -101,7 +107,7 @@ class Bench:
     def finish(self) -> None:
         """Write what holds for the whole process: on a processor, how much memory it had at most."""
         if self.device.place() == "cpu":
-            whole = Work("process", _run, (), "all", "mixed", "none", "1")
+            whole = Labels("process", "all", "mixed", "none", "1")
             self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
 
     def matmul_precision(self, work: Work) -> str:
@@ -111,7 +117,7 @@ class Bench:
             return "high"
         return set_to
 
-    def row(self, work: Work, metric: str, value: float, unit: str, **more: Any) -> None:
+    def row(self, work: Labels, metric: str, value: float, unit: str, **more: Any) -> None:
         """Write a metric row of a work. AssertionError when the value is no finite number."""
         row = {
             "cell": self.cell.id,

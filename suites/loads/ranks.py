@@ -51,8 +51,8 @@ def _answer(operation: str, rank: int, ranks: int, place: torch.device, settings
         lacks = refuses and operation in MAY_LACK.get(settings["backend"], ())
         return {"lacks" if lacks else "failed": text[:300]}
     got = result().cpu().double()
-    error = float((got - exact).square().mean().sqrt() / exact.square().mean().sqrt())
-    return {"error": error, "samples": _samples(call, place, settings["steps"])}
+    distance = float((got - exact).square().mean().sqrt() / exact.square().mean().sqrt())
+    return {"error": distance, "samples": _samples(call, place, settings["steps"])}
 
 
 def _part(rank: int, ranks: int, count: int, seed: int) -> torch.Tensor:

@@ -22,7 +22,7 @@ bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
 cell = Cell(id="c", axes={"backend": backend}, device="cpu", profile="smoke", seed=1)
 bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
 def work(compute, **more):
-    return Work("l", compute, (bench.random(32, 32),), "32x32", "fp32", "m", "1", **more)
+    return Work("l", "32x32", "fp32", "m", "1", compute, (bench.random(32, 32),), **more)
 def told(**more):
     try:
         bench.run(work(**more))
