@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Tuple
 import torch
 import torch.distributed as dist
 
-# What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. Anything else that refuses has failed.
+# What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. All else that refuses has failed.
 MAY_LACK = {"gloo": ("reduce_scatter", "all_to_all")}
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all")
 
