@@ -6,7 +6,6 @@ Results go to stdout, progress and errors to stderr; `--json` prints the same fo
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -146,6 +145,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """Build the images, run the smoke suite in each cell, merge the results."""
     from orchestrator.engines.registry import ENGINES
+    from orchestrator.reports import overview
     from orchestrator.results.outcome import exit_code
     from orchestrator.running.run import new_run_folder, run_plan, suites_folder
     from orchestrator.settings import load_site
@@ -170,7 +170,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
             jobs=jobs,
         )
     except TorchmatrixError:
-        _report_what_is_there(planned, folder, as_json=as_json)
+        _report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), here=here))
         raise
     _report(done, folder, as_json=as_json)
     sys.exit(exit_code(done, here=here))
@@ -187,11 +187,14 @@ def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_
     from orchestrator.results.merge import merge as merge_bundles
     from orchestrator.results.merge import write
     from orchestrator.results.outcome import exit_code
+    from orchestrator.text import digest
 
     for bundle in bundles:
         if not bundle.exists():
             raise InputError("no such bundle", place=str(bundle))
-    merged = merge_bundles(_read_plan(plan_file), bundles, run_id=out.resolve().name)
+    # The page says which plan was merged, not where: the same bundles give the same bytes in every folder.
+    plan = _read_plan(plan_file)
+    merged = merge_bundles(plan, bundles, run_id=f"merged-{digest(plan_file.read_text(encoding='utf-8'), 12)}")
     out.mkdir(parents=True, exist_ok=True)
     write(merged, bundles, out)
     _report(merged, out, as_json=as_json)
@@ -200,11 +203,14 @@ def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_
 
 def _matrix(file: Path) -> "Matrix":
     from orchestrator.matrix.document import load
+    from orchestrator.model import Edge
 
     matrix = load(file)
     # What is read, checked and not acted on yet must not look as if it were.
-    for name in filter(partial(getattr, matrix), ("loads", "facts", "secrets")):
-        _say(f"note: {file}: `{name}` is read and checked; nothing uses it yet")
+    if waiting := [name for name in ("loads", "facts", "secrets", "gates") if getattr(matrix, name)]:
+        _say(f"note: {file}: {', '.join(waiting)}: read and checked, nothing acts on it yet")
+    if matrix.edge != Edge():
+        _say(f"note: {file}: edge: read and checked, edge cells are not planned yet")
     return matrix
 
 
@@ -243,39 +249,47 @@ def _wanted(cells: "Iterable[PlannedCell]") -> "dict[str, Axes]":
     return {cell.image: image_axes(cell.axes) for cell in cells}
 
 
-def _report(done: "Run", folder: Path, *, as_json: bool) -> None:
+def _report(done: "Run", folder: Path, *, as_json: bool, resume: str = "") -> None:
     from orchestrator.reports import html, terminal
     from orchestrator.results import metrics_table
 
-    page = html.report(done, metrics_table.read(folder / "metrics.parquet"))
+    page = html.report(done, metrics_table.read(folder / "metrics.parquet"), resume)
     (folder / "report.html").write_text(page, encoding="utf-8")
     if as_json:
         _print((folder / "summary.json").read_text(encoding="utf-8"))
         return
-    _print(terminal.grid(done, width=_width(), colour=_colour()))
+    _print(terminal.grid(done, width=_width(), colour=_colour(), resume=resume))
     _print("\n" + "\n".join(f"{name:9}{folder / file}" for name, file in _OUTPUTS.items()))
 
 
-def _report_what_is_there(plan: "Plan", folder: Path, *, as_json: bool) -> None:
+def _report_what_is_there(plan: "Plan", folder: Path, *, as_json: bool, resume: str) -> None:
     """A run that ended early was merged all the same: its report says what is done and what is not."""
     from orchestrator.results.merge import merge as merge_bundles
 
     if (folder / "summary.json").is_file():
         committed = [file.parent for file in folder.glob("cells/*/attempt-*/attempt.json")]
-        _report(merge_bundles(plan, committed, run_id=folder.name), folder, as_json=as_json)
+        _report(merge_bundles(plan, committed, run_id=folder.name), folder, as_json=as_json, resume=resume)
 
 
 _OUTPUTS = {"report": "report.html", "junit": "junit.xml", "metrics": "metrics.parquet", "summary": "summary.json"}
 
 
 def _width() -> int:
+    """The terminal's columns; a file or a pipe has room for every column of a table."""
     import shutil
 
-    return shutil.get_terminal_size((120, 24)).columns
+    return shutil.get_terminal_size((120, 24)).columns if _is_terminal() else _UNBOUND
+
+
+_UNBOUND = 240
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()  # None: the caller closed it
 
 
 def _colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return _is_terminal() and "NO_COLOR" not in os.environ
 
 
 def _print(output: str) -> None:

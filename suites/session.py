@@ -27,6 +27,9 @@ def run(bundle: Bundle, cell: Cell, request: Request, device: ModuleType) -> int
     ranks = int(cell.axes.get("gpus", "1"))
     _set_up(cell, device)
     axes = {"backend": cell.backend, "matmul_precision": torch.get_float32_matmul_precision()}
+    if cell.axes.get("env"):
+        names = [pair.split("=", 1)[0] for pair in cell.axes["env"].split()]
+        axes["env"] = " ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ)
     if device.place() != "cpu":
         axes["gpus"] = str(ranks)
     environment = observe.environment(torch, device, axes)

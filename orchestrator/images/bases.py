@@ -101,7 +101,8 @@ def find_base(axes: Axes, named: Mapping[str, str]) -> Base:
         if key in named:
             return _by_digest(name, named[key])
     release = RELEASES.get(name)
-    setting = f"set bases: {{{name if release and release.python == python else f'{name}-py{python}'}: repo@sha256:…}}"
+    key = name if release and release.python == python else f"{name}-py{python}"
+    setting = f"set bases: {{{key}: repo@sha256:…}} in site.yaml"
     if release is None or not release.bootstrapped:
         raise StageFailed(
             Stage.BASE, f"base `{name}` is not one that is bootstrapped here", cause=Cause.BUILD, hint=setting

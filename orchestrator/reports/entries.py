@@ -11,6 +11,7 @@ from orchestrator.reports import overview
 from orchestrator.vocabulary import Status
 
 METRICS_SHOWN = 24
+_FIRST = ("latency", "tflops", "gbps", "busbw", "compile_cold", "memory_peak", "error_ratio")
 LOG_SHOWN = 8000
 PLATFORMS = ("cpu", "cuda", "rocm", "xpu", "ready")
 
@@ -78,6 +79,12 @@ def entries(run: Run, metrics: Iterable[MetricRow]) -> tuple[Entry, ...]:
     return tuple(_entry(run, cells[result.id], result, rows.get(result.id, ())) for result in run.results)
 
 
+def _looked_for(row: MetricRow) -> tuple[int, str, str, str]:
+    """What people look for comes first, then the rest by name."""
+    rank = _FIRST.index(row.metric) if row.metric in _FIRST else len(_FIRST)
+    return rank, row.metric, row.load, row.shapes
+
+
 def _entry(run: Run, cell: PlannedCell, result: CellResult, metrics: Sequence[MetricRow]) -> Entry:
     log = result.attempts[-1].exit.log if result.attempts else None
     return Entry(
@@ -90,7 +97,7 @@ def _entry(run: Run, cell: PlannedCell, result: CellResult, metrics: Sequence[Me
         relaxed=tuple(dict.fromkeys(what for attempt in result.attempts for what in attempt.relaxed)),
         log=(log.tail or log.head)[-LOG_SHOWN:] if log else "",
         log_bytes=log.bytes if log else 0,
-        metrics=tuple(metrics),
+        metrics=tuple(sorted(metrics, key=_looked_for)),
         rerun=overview.rerun(cell, run.plan),
     )
 

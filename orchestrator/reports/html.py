@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def report(run: Run, metrics: Sequence[MetricRow] = ()) -> str:
-    """The whole page; `metrics` are shown with the cells that they belong to."""
+def report(run: Run, metrics: Sequence[MetricRow] = (), resume: str = "") -> str:
+    """The whole page; `metrics` are shown with the cells that they belong to, `resume` is the line that finishes it."""
     every = entries.entries(run, metrics)
     by_id = {entry.result.id: entry for entry in every}
     return (
@@ -27,7 +27,7 @@ def report(run: Run, metrics: Sequence[MetricRow] = ()) -> str:
         .get_template("report.html.j2")
         .render(
             run=run,
-            resume=overview.resume(run),
+            resume=resume,
             headline=overview.headline(run.results),
             verdict=overview.verdict(run),
             totals=overview.totals(run.results),

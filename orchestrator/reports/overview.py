@@ -80,9 +80,9 @@ def rerun(cell: PlannedCell, plan: Plan) -> str:
     return " ".join(shlex.quote(text.one_line(word)) for word in words)
 
 
-def resume(run: Run) -> str:
-    """The line to paste that finishes a run that was stopped."""
-    return f"torchmatrix run --resume {shlex.quote(f'runs/{text.one_line(run.id)}')}"
+def resume(folder: str, *, here: bool) -> str:
+    """The line to paste that finishes the run in a folder; `here` as the run was asked for."""
+    return f"torchmatrix run {'--here ' if here else ''}--resume {shlex.quote(text.one_line(folder))}"
 
 
 def cases(result: CellResult) -> str:

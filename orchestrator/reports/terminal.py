@@ -19,8 +19,11 @@ _COLOURS: Mapping[Status, str] = (
 )
 
 
-def grid(run: Run, *, width: int, colour: bool) -> str:
-    """The run in one table, under a line that says it all; what did not pass comes first."""
+def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
+    """The run in one table, under a line that says it all; what did not pass comes first.
+
+    `resume` is the line that finishes the run, where there is one: a merge of bundles has none.
+    """
     columns = (
         Column(name="status"),
         Column(name="row"),
@@ -34,7 +37,7 @@ def grid(run: Run, *, width: int, colour: bool) -> str:
     ran = [*overview.problems(run), *expected, *good]
     return _page(
         [painted(line, _verdict_colour(run) if colour else "") for line in wrap(overview.headline(run.results), width)],
-        _unfinished(run),
+        _unfinished(run, resume),
         *_groups(run, overview.UNFINISHED, width),
         table(columns, [_line(result, cells[result.id], run.plan, colour) for result in ran], width),
         *_groups(run, overview.NOT_HERE, width),
@@ -87,11 +90,11 @@ def _reasons(result: CellResult) -> Iterable[str]:
         yield f"and {counting(more, 'more case')}"
 
 
-def _unfinished(run: Run) -> list[str]:
-    """What to paste to finish a run that was stopped."""
+def _unfinished(run: Run, resume: str) -> list[str]:
+    """That the run is not whole, and what to paste to finish it."""
     if run.complete:
         return []
-    return ["This run is not complete. To finish it:", GAP + overview.resume(run)]
+    return ["This run is not complete. To finish it:", GAP + resume] if resume else ["This run is not complete."]
 
 
 def _groups(run: Run, statuses: tuple[Status, ...], width: int) -> list[list[str]]:

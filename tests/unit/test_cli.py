@@ -72,7 +72,7 @@ def test_plan_json_has_the_contract_of_the_design(torchmatrix: Run) -> None:
 def test_what_the_matrix_says_and_nothing_uses_yet_is_told(torchmatrix: Run, tmp_path: Path) -> None:
     (tmp_path / "matrix.yaml").write_text(MATRIX + "secrets: {INDEX_TOKEN: {env: INDEX_TOKEN}}\n")
     told = [line for line in torchmatrix("plan").stderr.splitlines() if line.startswith("note: ")]
-    assert told == ["note: matrix.yaml: `secrets` is read and checked; nothing uses it yet"]
+    assert told == ["note: matrix.yaml: secrets: read and checked, nothing acts on it yet"]
 
 
 def test_plan_is_the_same_twice(torchmatrix: Run) -> None:

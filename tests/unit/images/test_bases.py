@@ -60,22 +60,22 @@ def test_a_local_image_gets_a_name_that_buildkit_takes():
         (
             {"python": "3.12"},
             "`debian12` as bootstrapped here has Python 3.11, not 3.12",
-            "set bases: {debian12-py3.12: repo@sha256:…}",
+            "set bases: {debian12-py3.12: repo@sha256:…} in site.yaml",
         ),
         (
             {"base": "ubuntu24.04", "python": "3.12"},
             "base `ubuntu24.04` is not one that is bootstrapped here",
-            "set bases: {ubuntu24.04: repo@sha256:…}",
+            "set bases: {ubuntu24.04: repo@sha256:…} in site.yaml",
         ),
         (
             {"base": "ubuntu24.04"},
             "base `ubuntu24.04` is not one that is bootstrapped here",
-            "set bases: {ubuntu24.04-py3.11: repo@sha256:…}",
+            "set bases: {ubuntu24.04-py3.11: repo@sha256:…} in site.yaml",
         ),
         (
             {"base": "rocky9"},
             "base `rocky9` is not one that is bootstrapped here",
-            "set bases: {rocky9-py3.11: repo@sha256:…}",
+            "set bases: {rocky9-py3.11: repo@sha256:…} in site.yaml",
         ),
     ],
 )

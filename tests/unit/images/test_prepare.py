@@ -66,7 +66,10 @@ def test_one_failure_never_stops_the_others(cpu, site, engine):
     assert "  | #9 ERROR: write /var/lib/docker/x: no space left on device" in full.log_tail
     assert (lost.stage, lost.cause) == ("wheels", Cause.MISSING_PACKAGE)
     assert (swapped.stage, swapped.cause) == ("wheels", Cause.VERSION_MISMATCH)
-    assert (unknown.stage, unknown.reason.split("; ")[1]) == ("base", "set bases: {ubuntu24.04-py3.11: repo@sha256:…}")
+    assert (unknown.stage, unknown.reason.split("; ")[1]) == (
+        "base",
+        "set bases: {ubuntu24.04-py3.11: repo@sha256:…} in site.yaml",
+    )
     assert (bad.stage, bad.cause) == ("recipe", Cause.BUILD)
 
 

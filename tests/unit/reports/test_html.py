@@ -53,7 +53,7 @@ class Page(HTMLParser):
 @pytest.fixture
 def page(every_status: Run, metric: Metric) -> Page:
     rows = [metric(every_status.plan.cells[0].id, name) for name in ("latency", "bandwidth")]
-    return Page(html.report(every_status, rows))
+    return Page(html.report(every_status, rows, "torchmatrix run --resume runs/r1"))
 
 
 def test_the_page_reads_as_it_always_has(every_status: Run, metric: Metric, golden: Callable[[str, str], None]) -> None:

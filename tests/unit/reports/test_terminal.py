@@ -96,9 +96,12 @@ def test_the_verdict_has_the_colour_of_the_worst(every_status: Run, kept: set[St
 
 
 def test_a_run_that_was_stopped_says_how_it_is_finished(every_status: Run) -> None:
-    assert f"  {overview.resume(every_status)}\n" in terminal.grid(every_status, width=80, colour=False)
+    line = overview.resume("runs/r1", here=True)
+    shown = terminal.grid(every_status, width=80, colour=False, resume=line)
+    assert f"To finish it:\n  {line}\n" in shown
+    assert "This run is not complete.\n" in terminal.grid(every_status, width=80, colour=False)  # a merge of bundles
     finished = msgspec.structs.replace(every_status, complete=True)
-    assert "--resume" not in terminal.grid(finished, width=80, colour=False)
+    assert "--resume" not in terminal.grid(finished, width=80, colour=False, resume=line)
 
 
 # reliability rows 22 and 36, boundary B5: names, messages and notes from outside
