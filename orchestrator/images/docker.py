@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.engines.docker.connection import DEFAULT_HOST
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.command import Commands, Finished
@@ -92,7 +93,7 @@ class Docker:
             if "no such image" in done.err.lower():
                 return None
             raise StageFailed(Stage.BUILD, f"the engine could not say whether it has `{ref}`", log=done.log)
-        return _found(json.loads(done.out)[0])
+        return _found(done.out)[0]
 
     def labelled(self, label: str) -> Sequence[Found]:
         """Every image that carries a label."""
@@ -101,7 +102,7 @@ class Docker:
         done = self._run("image", "inspect", *ids) if ids else listed
         if listed.code != 0 or done.code != 0:
             raise InfrastructureError("the engine could not list its images", cause=done.log.strip()[-300:])
-        return tuple(map(_found, json.loads(done.out))) if ids else ()
+        return _found(done.out) if ids else ()
 
     def pull(self, ref: str) -> None:
         """Brings an image by digest; StageFailed (base) when it cannot."""
@@ -154,10 +155,25 @@ class Docker:
         return folder if done.code == 0 and folder.is_dir() else None
 
 
-def _found(facts: Mapping[str, Any]) -> Found:
-    return Found(
-        id=facts["Id"],
-        names=tuple(facts.get("RepoTags") or ()),
-        labels=facts["Config"].get("Labels") or {},
-        size=facts["Size"],
-    )
+def _found(told: str) -> tuple[Found, ...]:
+    """The images in what `docker image inspect` printed: at least one, or InfrastructureError."""
+    try:
+        listed: list[Mapping[str, Any]] = json.loads(told)
+        found = tuple(
+            Found(
+                id=facts["Id"],
+                names=tuple(facts.get("RepoTags") or ()),
+                labels=facts["Config"].get("Labels") or {},
+                size=facts["Size"],
+            )
+            for facts in listed
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise _unknown(text.one_line(repr(error))) from error
+    if not found:
+        raise _unknown("it told of none")
+    return found
+
+
+def _unknown(cause: str) -> InfrastructureError:
+    return InfrastructureError("the engine told of an image in a form that is not known", cause=cause)

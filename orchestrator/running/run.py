@@ -3,6 +3,7 @@
 Nothing is decided here: engines say what they saw, `results.judge` says what it means, `results.merge` makes the end.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -96,13 +97,22 @@ def _begin(plan: Plan, out: Path, log: journal.Journal, engine: Engine) -> None:
     """Writes the plan, before anything else is done."""
     if (out / folder.PLAN).exists():
         raise InputError("there is a run in this folder", place=str(out), hint=f"torchmatrix run --resume {out}")
-    with log.step(Step.PLAN, detail=engine.name):
-        folder.write(out / folder.PLAN, msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
+    written = msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n"
+    with log.step(Step.PLAN, detail=f"{engine.name} {_digest(written)}"):
+        folder.write(out / folder.PLAN, written)
 
 
 def _resume(out: Path, log: journal.Journal, engine: Engine, say: Say) -> None:
     """Says what is done anew, and ends what the dead owner left running, which only the same engine can find."""
-    first = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
+    began = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
+    first, _, digest = began.partition(" ")
+    if digest and digest != _digest((out / folder.PLAN).read_bytes()):
+        # A cell that was taken out would be gone from every report, and what it did with it.
+        raise InputError(
+            "the plan was changed since the run began",
+            place=str(out / folder.PLAN),
+            hint="begin a new run with `--plan`",
+        )
     if first != engine.name:
         raise InfrastructureError(
             f"the run was begun with the engine `{first}`, this is `{engine.name}`",
@@ -114,6 +124,10 @@ def _resume(out: Path, log: journal.Journal, engine: Engine, say: Say) -> None:
         say(f"the {line.step} of {line.cell or 'the run'} was cut off: done again")
     for name in engine.sweep(out.name):
         say(f"removed {name}, which the run had left")
+
+
+def _digest(plan: bytes) -> str:
+    return hashlib.sha256(plan).hexdigest()
 
 
 def _prepared(turns: Sequence[Turn], setting: cells.Setting, site: Site, jobs: int, say: Say) -> Supply:

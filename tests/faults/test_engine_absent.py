@@ -2,6 +2,8 @@
 
 import os
 import socket
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,29 @@ def test_it_hangs(tmp_path: Path) -> None:
         assert "did not answer within 0.1 s" in why_not(engine.environ, 0.1)
 
 
+def test_its_answer_drips(tmp_path: Path) -> None:
+    path = tmp_path / "drip.sock"
+    over = threading.Event()
+
+    def drip(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            while not over.wait(0.02):
+                connection.sendall(b" ")
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        dripping = threading.Thread(target=drip, args=(listener,))
+        dripping.start()
+        try:
+            assert "did not answer within 0.3 s" in why_not({"DOCKER_HOST": f"unix://{path}"}, 0.3)
+        finally:
+            over.set()
+            dripping.join()
+
+
 @pytest.mark.parametrize("fault", [GARBAGE, HALF, DROP])
 def test_it_answers_nonsense(tmp_path: Path, fault: str) -> None:
     with fake_engine(tmp_path) as engine:
@@ -76,6 +101,16 @@ def test_it_answers_nonsense(tmp_path: Path, fault: str) -> None:
 @pytest.mark.parametrize("host", ["ssh://somewhere", "npipe:////./pipe/docker_engine", "nonsense"])
 def test_its_address_is_of_another_kind(host: str) -> None:
     assert "not supported" in why_not({"DOCKER_HOST": host})
+
+
+@pytest.mark.parametrize("host", ["tcp://[::1", "tcp://engine:99999", "tcp://engine:port"])
+def test_its_address_is_none(host: str) -> None:
+    assert why_not({"DOCKER_HOST": host}).startswith(f"{host}: this is no address of an engine")
+
+
+def test_its_keys_are_not_there(tmp_path: Path) -> None:
+    told = {"DOCKER_HOST": "tcp://127.0.0.1:2376", "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(tmp_path)}
+    assert why_not(told).startswith(f"{tmp_path}: the keys for the engine cannot be used")
 
 
 def test_nobody_listens_at_a_tcp_address() -> None:

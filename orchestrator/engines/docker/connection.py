@@ -5,8 +5,9 @@ import json
 import os
 import socket
 import ssl
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -47,7 +48,8 @@ def probe(environ: Mapping[str, str]) -> tuple[bool, str]:
 def version(environ: Mapping[str, str], timeout_s: float = PROBE_S) -> Version:
     """Ask the engine what it is, without docker-py; InfrastructureError says why none can be used."""
     host = environ.get("DOCKER_HOST") or DEFAULT_HOST
-    with _reached(host, timeout_s), closing(_http(host, environ, timeout_s)) as connection:
+    connection = _http(host, environ, timeout_s)
+    with closing(connection), _reached(host, timeout_s), _cut_off(connection, timeout_s):
         connection.request("GET", "/version")
         answer = connection.getresponse()
         body = answer.read(_ANSWER_BYTES)
@@ -88,6 +90,31 @@ def client(environ: Mapping[str, str], timeout_s: float = CALL_S) -> "APIClient"
             version=f"{major}.{minor}",
             timeout=timeout_s,  # type: ignore[arg-type] # requests takes a fraction too
         )
+
+
+@contextmanager
+def _cut_off(connection: http.client.HTTPConnection, timeout_s: float) -> Iterator[None]:
+    """TimeoutError when the whole takes longer: the socket's own deadline is for each piece, and pieces can drip."""
+    late = threading.Event()
+
+    def shut() -> None:
+        late.set()
+        with suppress(OSError, AttributeError):  # closed, or never opened
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(timeout_s, shut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException):
+        if late.is_set():
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
+    if late.is_set():
+        raise TimeoutError
 
 
 @contextmanager
@@ -138,14 +165,26 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def _http(host: str, environ: Mapping[str, str], timeout_s: float) -> http.client.HTTPConnection:
-    parts = urlsplit(host)
+    try:
+        parts = urlsplit(host)
+        port = parts.port if parts.scheme == "tcp" else None
+    except ValueError as error:
+        raise InfrastructureError("this is no address of an engine", place=host, cause=str(error)) from error
     if parts.scheme == "unix":
         return _UnixConnection(parts.path, timeout_s)
     if parts.scheme != "tcp" or not parts.hostname:
         raise InfrastructureError("this kind of address is not supported", place=host, hint="use unix:// or tcp://")
     if not environ.get("DOCKER_TLS_VERIFY"):
-        return http.client.HTTPConnection(parts.hostname, parts.port or 2375, timeout=timeout_s)
+        return http.client.HTTPConnection(parts.hostname, port or 2375, timeout=timeout_s)
     keys = Path(environ.get("DOCKER_CERT_PATH") or Path.home() / ".docker")
-    context = ssl.create_default_context(cafile=keys / "ca.pem")
-    context.load_cert_chain(keys / "cert.pem", keys / "key.pem")
-    return http.client.HTTPSConnection(parts.hostname, parts.port or 2376, timeout=timeout_s, context=context)
+    try:
+        context = ssl.create_default_context(cafile=keys / "ca.pem")
+        context.load_cert_chain(keys / "cert.pem", keys / "key.pem")
+    except OSError as error:  # an SSLError is one
+        raise InfrastructureError(
+            "the keys for the engine cannot be used",
+            place=str(keys),
+            cause=said(error),
+            hint="DOCKER_TLS_VERIFY asks for ca.pem, cert.pem and key.pem in DOCKER_CERT_PATH",
+        ) from error
+    return http.client.HTTPSConnection(parts.hostname, port or 2376, timeout=timeout_s, context=context)

@@ -126,6 +126,16 @@ def test_a_resumed_run_takes_the_plan_of_its_folder(run: Path, said: list[str]) 
     assert done.plan == plan
 
 
+def test_a_run_whose_plan_was_changed_is_not_resumed(run: Path, said: list[str]) -> None:
+    go(plan_of((planned("pass", 0), planned("fail", 1))), run, said.append)
+    before = (run / "summary.json").read_bytes()
+    (run / "plan.json").write_bytes(msgspec.json.encode(plan_of((planned("pass", 0),))))  # the failed cell left out
+
+    with pytest.raises(InputError, match="the plan was changed since the run began"):
+        go(plan_of(()), run, said.append, resume=True)
+    assert (run / "summary.json").read_bytes() == before
+
+
 def test_a_run_is_not_resumed_with_another_engine(run: Path, said: list[str]) -> None:
     plan = plan_of((planned("pass", 0),))
     go(plan, run, said.append)
