@@ -147,12 +147,14 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.engines.registry import ENGINES
     from orchestrator.reports import overview
     from orchestrator.results.outcome import exit_code
-    from orchestrator.running.run import new_run_folder, run_plan, suites_folder
+    from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
     from orchestrator.settings import load_site
 
     if select and (resume or plan_file):
         raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
     given = resume / "plan.json" if resume else plan_file
+    begun = engine_of(resume) if resume and not engine else None
+    engine = begun if begun in ENGINES else engine
     planned, host = (_read_plan(given), _host(engine)) if given else _plan(_matrix(file), select, tier, engine)
     _say(f"engine: {_usable(host)} ({host.engine_reason})")
     folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
@@ -214,10 +216,10 @@ def _matrix(file: Path) -> "Matrix":
     return matrix
 
 
-def _host(engine: str | None) -> "Host":
+def _host(engine: str | None, wanted: frozenset[str] | None = None) -> "Host":
     from orchestrator.running.hosts import detect
 
-    return detect(engine, os.environ)
+    return detect(engine, os.environ, wanted=wanted)
 
 
 def _usable(host: "Host") -> str:
@@ -233,7 +235,7 @@ def _usable(host: "Host") -> str:
 def _plan(matrix: "Matrix", select: tuple[str, ...], tier: str, engine: str | None) -> tuple["Plan", "Host"]:
     from orchestrator.planning.plan import make_plan
 
-    host = _host(engine)
+    host = _host(engine, frozenset(row.axes.get("python", "") for row in matrix.production))
     return make_plan(matrix, host, tiers=_TIERS[tier], select=select), host
 
 
@@ -307,7 +309,11 @@ def _print_json(value: Any) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(text.visible(line), err=True)
+    try:
+        click.echo(text.visible(line), err=True)
+    except BrokenPipeError:
+        # Nobody listens any more: what was asked for is done all the same.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _our_bug(error: Exception) -> ExitCode:

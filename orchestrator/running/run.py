@@ -93,6 +93,11 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     return run
 
 
+def engine_of(out: Path) -> str | None:
+    """The engine that the run in the folder was begun with, where its journal tells."""
+    return next((line.detail.partition(" ")[0] for line in journal.read(out) if line.step is Step.PLAN), None)
+
+
 def _begin(plan: Plan, out: Path, log: journal.Journal, engine: Engine) -> None:
     """Writes the plan, before anything else is done."""
     if (out / folder.PLAN).exists():

@@ -1,6 +1,7 @@
 """The verbs: exit codes, what goes to which stream, and what is imported when."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -161,6 +162,22 @@ def test_a_reader_that_leaves_early_changes_no_exit_code(tmp_path: Path, code: i
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert (done.returncode, done.stdout) == (code, "x" * 10)
+
+
+@pytest.mark.parametrize(("code", "select"), [(0, "ci-cpu"), (3, "nothing")])
+def test_a_listener_that_has_gone_changes_nothing(tmp_path: Path, code: int, select: str) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    command = [sys.executable, "-c", "from orchestrator.cli import _say, main; _say('hello'); main()"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*command, "plan", "--select", select], stdout=subprocess.PIPE, stderr=writing, cwd=tmp_path, check=False
+        )
+    finally:
+        os.close(writing)
+    assert done.returncode == code
+    assert (b"ci-cpu" in done.stdout) is (code == 0)
 
 
 def test_what_is_said_cannot_act_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

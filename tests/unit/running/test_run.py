@@ -14,7 +14,7 @@ from orchestrator.images.failure import BuildFailure, Stage
 from orchestrator.model import Plan, Run
 from orchestrator.results.merge import merge, read_plan
 from orchestrator.running import folder
-from orchestrator.running.run import new_run_folder, run_plan, suites_folder
+from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
 from orchestrator.settings import load_site
 from orchestrator.vocabulary import Cause, Status, Step
 
@@ -142,6 +142,11 @@ def test_a_run_is_not_resumed_with_another_engine(run: Path, said: list[str]) ->
     with pytest.raises(InfrastructureError, match="begun with the engine `here`, this is `process`") as refused:
         run_plan(plan, SITE, ProcessEngine(), run, host=HOST, suites=TINY, say=said.append, resume=True)
     assert refused.value.hint == f"torchmatrix run --resume {run} --engine here"
+    assert engine_of(run) == "here"
+
+
+def test_a_folder_without_a_journal_tells_no_engine(tmp_path: Path) -> None:
+    assert engine_of(tmp_path) is None
 
 
 def test_a_folder_without_a_plan_is_not_resumed_and_not_written_to(run: Path, said: list[str]) -> None:
