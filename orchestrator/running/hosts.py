@@ -5,7 +5,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -31,10 +31,17 @@ class World(Struct, frozen=True, kw_only=True):
     find_uv: Callable[[], str]
 
 
-def detect(engine: str | None, environ: Mapping[str, str], world: World | None = None) -> Host:
+def detect(
+    engine: str | None,
+    environ: Mapping[str, str],
+    world: World | None = None,
+    *,
+    wanted: Collection[str] | None = None,
+) -> Host:
     """This machine, with the engine asked for, or else docker where one answers and the process engine elsewhere.
 
-    InfrastructureError when the engine asked for cannot run here.
+    `wanted` are the Python versions that matter, where that is known. InfrastructureError when the engine asked for
+    cannot run here.
     """
     world = world or real_world()
     name, reason = _choose(engine, environ, world)
@@ -46,7 +53,9 @@ def detect(engine: str | None, environ: Mapping[str, str], world: World | None =
         engine_reason=reason,
         cpus=len(os.sched_getaffinity(0)),
         memory=memory(world.root),
-        pythons=pythons.installed(environ) if name == "process" else tuple(filter(None, [interpreter.get("python")])),
+        pythons=pythons.installed(environ, wanted)
+        if name == "process"
+        else tuple(filter(None, [interpreter.get("python")])),
         without_compiler="" if name == "docker" else _without_compiler(environ),
     )
 

@@ -57,3 +57,11 @@ def test_a_stand_in_is_not_asked_for_what_a_real_program_gives(tmp_path: Path) -
     program(tmp_path / "bin/python3.97")
     assert pythons.installed({"PATH": f"{tmp_path}/shims:{tmp_path}/bin"}) == ("3.97", US)
     assert not (tmp_path / "asked").exists()
+
+
+def test_only_a_stand_in_that_matters_is_asked(tmp_path: Path) -> None:
+    script(tmp_path / "python3.97", f"touch {tmp_path}/asked; echo Python 3.97.2")
+    script(tmp_path / "python3.96", "echo Python 3.96.1")
+    program(tmp_path / "python3.95")
+    assert pythons.installed({"PATH": str(tmp_path)}, {"3.96"}) == ("3.96", "3.95", US)
+    assert not (tmp_path / "asked").exists()
