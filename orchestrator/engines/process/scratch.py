@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -42,14 +43,26 @@ def make_scratch(task: Task, owner: Owner) -> Scratch:
 
 def remove_scratch(scratch: Scratch) -> None:
     """Remove the folders with what the cell wrote there; what a cell made unremovable is left to the next sweep."""
-    shutil.rmtree(scratch.root, ignore_errors=True)
+    _remove(scratch.root)
+
+
+def _remove(root: Path) -> None:
+    """Everything else before the owner: whatever is left when we die, or cannot remove, a later sweep must know."""
+    with suppress(OSError):
+        for entry in sorted(root.iterdir()):
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            elif entry.name != _OWNER:
+                entry.unlink()
+        if set(os.listdir(root)) <= {_OWNER}:  # noqa: PTH208 - names are what is compared
+            shutil.rmtree(root)
 
 
 def sweep_folders(run_id: str) -> tuple[str, ...]:
     """Remove this user's scratch folders of the run whose owner is gone; their paths."""
     left = [folder for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*") if _is_orphan(folder, run_id)]
     for folder in left:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     return tuple(str(folder) for folder in left)
 
 

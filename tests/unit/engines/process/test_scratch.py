@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,28 @@ def test_what_a_dead_owner_left_is_swept(make_task: Callable[..., Task]) -> None
     assert not left.root.exists()
     assert alive.root.exists()
     assert other.root.exists()
+
+
+@pytest.mark.parametrize("removed", range(6))
+def test_what_is_left_of_a_removal_that_was_cut_off_is_swept(
+    make_task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch, removed: int
+) -> None:
+    scratch = make_scratch(make_task(run_id="r"), replace(this_process(), started=0))
+    (scratch.root / "made-by-the-cell").write_text("")
+    real, left = shutil.rmtree, iter([*[True] * removed, False])
+
+    def rmtree(path: Path, **options: bool) -> None:
+        if not next(left):
+            raise KeyboardInterrupt
+        real(path, **options)
+
+    with monkeypatch.context() as cut:
+        cut.setattr("shutil.rmtree", rmtree)
+        with pytest.raises(KeyboardInterrupt):
+            remove_scratch(scratch)
+
+    assert sweep_folders("r") == (str(scratch.root),)
+    assert not scratch.root.exists()
 
 
 @pytest.mark.parametrize(
