@@ -63,7 +63,8 @@ def through(backend: str, compute: Callable[..., Any]) -> Callable[..., Any]:
         return compute
     if backend == "openvino":
         # OpenVINO computes in bf16 where the processor can, unless told: the numbers would then depend on the machine.
-        return torch.compile(compute, backend=backend, options={"config": {"INFERENCE_PRECISION_HINT": "f32"}})
+        options: Dict[str, Any] = {"config": {"INFERENCE_PRECISION_HINT": "f32"}}
+        return torch.compile(compute, backend=backend, options=options)
     return torch.compile(compute, backend=backend)
 
 
@@ -94,7 +95,8 @@ def _taken(backend: str) -> int:
     if backend == "inductor":
         from torch._inductor.codecache import PyCodeCache
 
-        modules = PyCodeCache.modules if hasattr(PyCodeCache, "modules") else PyCodeCache.cache.values()
+        cache: Any = PyCodeCache  # older torch keeps a dictionary `cache` instead of a list
+        modules = cache.modules if hasattr(cache, "modules") else cache.cache.values()
         return sum(hasattr(module, "call") for module in modules)  # kernels have none, graphs do
     if backend == "openvino":
         from openvino.frontend.pytorch.torchdynamo import execute

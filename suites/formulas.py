@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-_BUS_FACTOR = {
+from typing import Callable, Dict
+
+_BUS_FACTOR: Dict[str, Callable[[int], float]] = {
     # nccl-tests, doc/PERFORMANCE.md: what the slowest link must carry, in units of the size.
     "all_reduce": lambda n: 2 * (n - 1) / n,
     "all_gather": lambda n: (n - 1) / n,

@@ -48,7 +48,8 @@ class TransformerBlock(nn.Module):
         scores = query @ key.transpose(-2, -1) * (width // self.heads) ** -0.5
         seen = torch.softmax(scores, dim=-1) @ value
         tokens = tokens + self.out(seen.transpose(1, 2).reshape(batch, length, width))
-        return tokens + self.feed(self.norm_mid(tokens))
+        fed: torch.Tensor = self.feed(self.norm_mid(tokens))
+        return tokens + fed
 
 
 def training_step(forward: Callable[..., Any], module: nn.Module) -> Callable[..., Tuple[torch.Tensor, ...]]:
@@ -59,7 +60,7 @@ def training_step(forward: Callable[..., Any], module: nn.Module) -> Callable[..
         with torch.enable_grad():
             loss = forward(inputs).square().mean()
             loss.backward()
-        gradients = tuple(parameter.grad for parameter in module.parameters())
+        gradients: Tuple[Any, ...] = tuple(parameter.grad for parameter in module.parameters())
         with torch.no_grad():
             for parameter, gradient in zip(module.parameters(), gradients):  # noqa: B905 - strict= is not in Python 3.9
                 parameter.sub_(gradient, alpha=1e-3)

@@ -39,8 +39,8 @@ _PREFIXES = (
     "HSA_",
     "ROCR_",
     "MIOPEN_",
+    *("ONEDNN_", "DNNL_", "MKL_", "KMP_", "ZE_", "SYCL_", "ONEAPI_", "OPENVINO_", "TRITON_", "NVIDIA_", "OMP_"),
 )
-_PREFIXES += ("ONEDNN_", "DNNL_", "MKL_", "KMP_", "ZE_", "SYCL_", "ONEAPI_", "OPENVINO_", "TRITON_", "NVIDIA_", "OMP_")
 _EXACT = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHASHSEED", "USE_LIBUV", "CC", "CXX", "MALLOC_ARENA_MAX")
 _OURS = re.compile(r"_CACHE_(DIR|PATH)$|_EXTENSIONS_DIR$")  # scratch of this run, another in each
 _SECRET = re.compile(r"TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
@@ -78,7 +78,7 @@ def machine() -> Dict[str, str]:
 
 def base(os_release: str) -> str:
     """`debian12` from the text of /etc/os-release; the codename where a release has no number yet."""
-    fields = dict(re.findall(r'^([A-Z_]+)="?([^"\n]*)"?$', os_release, re.MULTILINE))
+    fields: Dict[str, str] = dict(re.findall(r'^([A-Z_]+)="?([^"\n]*)"?$', os_release, re.MULTILINE))
     release = fields.get("VERSION_ID") or fields.get("VERSION_CODENAME", "")
     return fields.get("ID", "") + release
 

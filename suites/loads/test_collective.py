@@ -112,7 +112,7 @@ def _all_ranks(bench: Bench, folder: Path) -> Dict[str, List[Dict[str, Any]]]:
     return found
 
 
-def _wait(started: List[subprocess.Popen], folder: Path) -> List[Dict[str, Any]]:
+def _wait(started: List[subprocess.Popen[bytes]], folder: Path) -> List[Dict[str, Any]]:
     """How each rank that did not end well ended. One that dies ends the wait: its peers would wait for it."""
     deadline = time.monotonic() + _DEADLINE
     while time.monotonic() < deadline:

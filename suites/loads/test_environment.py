@@ -50,4 +50,5 @@ def test_backend_known(bench: Bench) -> None:
 
 
 def _observed(bench: Bench) -> Dict[str, str]:
-    return json.loads((bench.bundle.folder / ENVIRONMENT).read_text(encoding="utf-8"))["axes"]
+    axes: Dict[str, str] = json.loads((bench.bundle.folder / ENVIRONMENT).read_text(encoding="utf-8"))["axes"]
+    return axes

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Tuple
+
 import pytest
 import torch
 
 from suites.bench import Bench, Work
 from suites.formulas import matmul_flops
+
+Shape = Tuple[int, ...]
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -28,7 +32,7 @@ def test_batched(bench: Bench) -> None:
     _product(bench, "batched", (8, n, n), (8, n, n), "fp32", matmul_flops(8, n, n, n))
 
 
-def _product(bench: Bench, kind: str, left: tuple, right: tuple, precision: str, flops: int) -> None:
+def _product(bench: Bench, kind: str, left: Shape, right: Shape, precision: str, flops: int) -> None:
     bench.run(
         Work(
             load=f"matmul.{kind}",
