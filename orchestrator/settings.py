@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 PYPI = "https://pypi.org/simple"
 TORCH_INDEX = "https://download.pytorch.org/whl/{build}"
-DEBIAN_MIRROR = "http://deb.debian.org/debian"
 _APT = Path("/etc/apt")
 _PIP = Path("/etc/pip.conf")
 
@@ -138,7 +137,6 @@ def _defaults(environ: Mapping[str, str]) -> _Found:
     empty: Mapping[str, _Value] = {"text": "", "list": (), "pairs": {}}
     for name, kind in _KINDS.items():
         yield name, empty[kind], "default"
-    yield "apt_mirror", DEBIAN_MIRROR, "default"
     yield "store", str(data / "history"), "default"
     yield "cache", str(cache), "default"
     yield "packages", str(data / "packages"), "default"

@@ -54,7 +54,7 @@ def python_image(docker_engine: "APIClient", tmp_path_factory: pytest.TempPathFa
             [
                 *("mmdebstrap", "--quiet", "--variant=minbase", "--include=python3", "--dpkgopt=force-unsafe-io"),
                 *(f"--customize-hook={python}", "bookworm", archive),
-                f"deb {load_site(os.environ).apt_mirror} bookworm main",
+                *([f"deb {mirror} bookworm main"] if (mirror := load_site(os.environ).apt_mirror) else []),
             ],
             check=True,
             timeout=600,

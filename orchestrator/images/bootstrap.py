@@ -37,7 +37,8 @@ def provide(base: Base, site: Site, docker: Docker, commands: Commands, say: Cal
 
 def _bootstrap(base: Base, site: Site, docker: Docker, commands: Commands, say: Callable[[str], None]) -> None:
     _have_mmdebstrap(commands, say)
-    say(f"base {base.name}: bootstrapping {base.suite} with {', '.join(base.packages)} from {site.apt_mirror}")
+    mirror = site.apt_mirror or "Debian's own mirror"
+    say(f"base {base.name}: bootstrapping {base.suite} with {', '.join(base.packages)} from {mirror}")
     with tempfile.TemporaryDirectory(prefix="torchmatrix-base-", dir=_workplace(site)) as folder:
         archive = Path(folder) / "root.tar"
         done = commands.run(
@@ -50,7 +51,7 @@ def _bootstrap(base: Base, site: Site, docker: Docker, commands: Commands, say: 
                 Stage.BASE,
                 f"mmdebstrap {'took too long' if done.timed_out else f'ended with {done.code}'} making `{base.name}`",
                 log=done.log,
-                hint=f"is {site.apt_mirror} a mirror of Debian that this host reaches? apt_mirror sets another",
+                hint=f"does this host reach {mirror}? apt_mirror sets another",
             )
         docker.import_root(
             archive, base.ref, {"org.torchmatrix.base": base.key, "org.torchmatrix.base-name": base.name}
@@ -67,7 +68,8 @@ def mmdebstrap_line(base: Base, mirror: str, archive: Path) -> list[str]:
         "--format=tar",
         base.suite,
         str(archive),
-        f"deb {mirror} {base.suite} main",
+        # Without one mmdebstrap takes Debian's own: a host whose apt knows only another distribution has none.
+        *((f"deb {mirror} {base.suite} main",) if mirror else ()),
     ]
 
 

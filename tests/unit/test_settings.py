@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator import settings
 from orchestrator.errors import InputError, InputErrors
-from orchestrator.settings import DEBIAN_MIRROR, PYPI, load_site, site_file
+from orchestrator.settings import PYPI, load_site, site_file
 
 DIGEST = f"registry.example/ubuntu@sha256:{'ab' * 32}"
 
@@ -44,7 +44,7 @@ def test_an_unconfigured_host_uses_the_public_indexes(environ):
 
     assert site.default_index == PYPI
     assert site.torch_index("cu130") == "https://download.pytorch.org/whl/cu130"
-    assert site.apt_mirror == DEBIAN_MIRROR
+    assert site.apt_mirror == ""
     assert (site.extra_indexes, site.find_links, site.bases, site.proxies) == ((), (), {}, {})
     assert site.origins["cache"] == "default"
 
@@ -144,7 +144,7 @@ def test_other_archives_are_no_mirror_of_debian(environ, home):
     write(home / "apt/sources.list", "deb http://archive.ubuntu.example/ubuntu noble main\n")
     write(home / "apt/sources.list.d/s.sources", "URIs: http://mirror.example/debian-security\n")
 
-    assert load_site(environ).apt_mirror == DEBIAN_MIRROR
+    assert load_site(environ).apt_mirror == ""
 
 
 # --- the user's file and variables ------------------------------------------------------------------------------------

@@ -77,6 +77,10 @@ def test_the_command_names_the_mirror_and_everything_in_the_key(base):
     assert "--architectures=amd64" in line
 
 
+def test_without_a_mirror_mmdebstrap_takes_its_own(base):
+    assert mmdebstrap_line(base, "", Path("/x/root.tar"))[-2:] == ["bookworm", "/x/root.tar"]
+
+
 def test_an_image_by_digest_is_pulled_and_not_bootstrapped(cpu, site, docker, engine, commands):
     ref = f"registry.example/debian@sha256:{'ab' * 32}"
     provide(find_base(image_axes(cpu), {"debian12": ref}), site, docker, commands, print)
