@@ -115,3 +115,43 @@ class LeftOutKind(StrEnum):
     BUDGET = "budget"
     DUPLICATE = "duplicate"
     NO_WHEEL = "no wheel"
+
+
+class Verdict(StrEnum):
+    """What vendors say of a combination."""
+
+    SUPPORTED = "supported"
+    DEGRADED = "degraded"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
+
+
+class RuleKind(StrEnum):
+    """The few general forms of what vendors say: a kind is code, what it is said of is data."""
+
+    INTERVAL = "interval"
+    MAPPING = "mapping"
+    PIN = "pin"
+    BINARY_COMPATIBILITY = "binary-compatibility"
+    LIFETIME = "lifetime"
+    COMPATIBILITY_MODE = "compatibility-mode"
+    LIBRARY_ARCHITECTURE = "library-architecture"
+    LIBRARY_DRIVER = "library-driver"
+    ENVIRONMENT_SHADOWING = "environment-shadowing"
+    ABI = "abi"
+    FEATURE_SCOPE = "feature-scope"
+    WINDOW = "window"
+    VALIDATED_LIST = "validated-list"
+    SITE_RULE = "site-rule"
+
+
+class Evidence(StrEnum):
+    """How a fact is known, best first."""
+
+    MEASURED = "measured"
+    METADATA = "metadata"
+    BUILD_SCRIPT = "build-script"
+    VENDOR_DOC = "vendor-doc"
+    VENDOR_CODE = "vendor-code"
+    ISSUE = "issue"
+    SECONDARY = "secondary"
