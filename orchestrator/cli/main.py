@@ -1,0 +1,61 @@
+"""The command `torchmatrix`: its verbs, and what becomes of an error.
+
+A verb is a file beside this one, added to `VERBS`: it parses, calls, prints and gives an exit code.
+"""
+
+import sys
+from typing import NoReturn
+
+import click
+
+from orchestrator.cli.build import build
+from orchestrator.cli.merge import merge
+from orchestrator.cli.output import say
+from orchestrator.cli.plan import plan, render
+from orchestrator.cli.run import run
+from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
+
+VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="torchmatrix")
+def torchmatrix() -> None:
+    """Run PyTorch's version matrix in containers, and merge what came of it into one result."""
+
+
+for verb in VERBS:
+    torchmatrix.add_command(verb)
+
+
+def _our_bug(error: Exception) -> ExitCode:
+    """Write what is needed to report our own mistake to a file, and say where it is."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="torchmatrix-bug-", suffix=".txt", delete=False) as report:
+        report.write(f"arguments: {sys.argv[1:]}\npython: {sys.version}\n\n")
+        traceback.print_exception(error, file=report)
+    say(f"error: this is a bug in torchmatrix: {type(error).__name__}: {error}\nhint: please report {report.name}")
+    return ExitCode.OUR_BUG
+
+
+def main() -> NoReturn:
+    """The command `torchmatrix`."""
+    try:
+        torchmatrix.main(standalone_mode=False)
+        code = int(ExitCode.GOOD)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code = ExitCode.INTERRUPTED
+    except TorchmatrixError as error:
+        say(f"error: {error}")
+        code = error.exit_code
+    except OSError as error:
+        say(f"error: {InfrastructureError(error.strerror or str(error), place=str(error.filename or ''))}")
+        code = ExitCode.INFRASTRUCTURE
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a user never sees a traceback
+        code = _our_bug(error)
+    sys.exit(code)

@@ -1,0 +1,36 @@
+"""`merge`: the bundles of many jobs as one run."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from orchestrator.cli.inputs import read_plan
+from orchestrator.cli.options import json_option
+from orchestrator.cli.report import report
+from orchestrator.errors import InputError
+
+
+@click.command()
+@click.argument("bundles", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--plan", "plan_file", type=click.Path(path_type=Path), required=True, help="The plan they belong to.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the merged run.")
+@click.option("--here", is_flag=True, help="An unplaced production row is no failure.")
+@json_option
+def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_json: bool) -> None:
+    """Merge bundles of many jobs into one run: in any order, any number of times, to the same bytes."""
+    from orchestrator.results.merge import merge as merge_bundles
+    from orchestrator.results.merge import write
+    from orchestrator.results.outcome import exit_code
+    from orchestrator.text import digest
+
+    for bundle in bundles:
+        if not bundle.exists():
+            raise InputError("no such bundle", place=str(bundle))
+    # The page says which plan was merged, not where: the same bundles give the same bytes in every folder.
+    plan = read_plan(plan_file)
+    merged = merge_bundles(plan, bundles, run_id=f"merged-{digest(plan_file.read_text(encoding='utf-8'), 12)}")
+    out.mkdir(parents=True, exist_ok=True)
+    write(merged, bundles, out)
+    report(merged, out, as_json=as_json)
+    sys.exit(exit_code(merged, here=here))

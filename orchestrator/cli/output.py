@@ -1,0 +1,53 @@
+"""What is printed: results to stdout, progress and errors to stderr; a reader that has gone changes no exit code."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from orchestrator import text
+
+
+def show(output: str) -> None:
+    """Print a result."""
+    try:
+        click.echo(output)
+    except BrokenPipeError:
+        # The reader has gone (`| head`). The verb's exit code stays what it is: others read that.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def show_json(value: Any) -> None:
+    """Print a result for machines."""
+    import json
+
+    show(json.dumps(value, indent=1, allow_nan=False))
+
+
+def say(line: str) -> None:
+    """Tell of progress or an error, with nothing in it that acts on a terminal."""
+    try:
+        click.echo(text.visible(line), err=True)
+    except BrokenPipeError:
+        # Nobody listens any more: what was asked for is done all the same.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def width() -> int:
+    """The terminal's columns; a file or a pipe has room for every column of a table."""
+    import shutil
+
+    return shutil.get_terminal_size((120, 24)).columns if _is_terminal() else _UNBOUND
+
+
+_UNBOUND = 240
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()  # None: the caller closed it
+
+
+def colour() -> bool:
+    """Whether results may be coloured."""
+    return _is_terminal() and "NO_COLOR" not in os.environ

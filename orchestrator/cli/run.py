@@ -1,0 +1,74 @@
+"""`run`: build, run, merge."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from orchestrator.cli.inputs import host_of, matrix, plan_of, read_plan, usable
+from orchestrator.cli.options import (
+    engine_option,
+    file_option,
+    jobs_option,
+    json_option,
+    options,
+    select_option,
+    tier_option,
+)
+from orchestrator.cli.output import say
+from orchestrator.cli.report import report, report_what_is_there
+from orchestrator.errors import TorchmatrixError
+
+
+@click.command()
+@options(file_option, select_option, tier_option, engine_option, jobs_option, json_option)
+@click.option("--here", is_flag=True, help="Ask only for what this machine can run: an unplaced row is no failure.")
+@click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of the matrix.")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Finish the run in this folder.")
+@click.option("--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs go.")
+def run(  # noqa: PLR0913, PLR0917 - one parameter an option
+    file: Path,
+    select: tuple[str, ...],
+    tier: str,
+    engine: str | None,
+    jobs: int,
+    as_json: bool,
+    here: bool,
+    plan_file: Path | None,
+    resume: Path | None,
+    runs: Path,
+) -> None:
+    """Build the images, run the smoke suite in each cell, merge the results."""
+    from orchestrator.engines.registry import ENGINES
+    from orchestrator.reports import overview
+    from orchestrator.results.outcome import exit_code
+    from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
+    from orchestrator.settings import load_site
+
+    if select and (resume or plan_file):
+        raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
+    given = resume / "plan.json" if resume else plan_file
+    begun = engine_of(resume) if resume and not engine else None
+    engine = begun if begun in ENGINES else engine
+    planned, host = (read_plan(given), host_of(engine)) if given else plan_of(matrix(file), select, tier, engine)
+    say(f"engine: {usable(host)} ({host.engine_reason})")
+    folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
+    say(f"run: {folder}")
+    try:
+        done = run_plan(
+            planned,
+            load_site(os.environ),
+            ENGINES[host.engine](),
+            folder,
+            host=host,
+            suites=suites_folder(),
+            say=say,
+            resume=resume is not None,
+            jobs=jobs,
+        )
+    except TorchmatrixError:
+        report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), here=here))
+        raise
+    report(done, folder, as_json=as_json)
+    sys.exit(exit_code(done, here=here))

@@ -1,0 +1,26 @@
+"""What the verbs read: each problem is told with its place."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from orchestrator import errors
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_what_the_matrix_says_and_nothing_uses_yet_is_told(torchmatrix: Run, tmp_path: Path) -> None:
+    file = tmp_path / "matrix.yaml"
+    file.write_text(file.read_text() + "secrets: {INDEX_TOKEN: {env: INDEX_TOKEN}}\n")
+    told = [line for line in torchmatrix("plan").stderr.splitlines() if line.startswith("note: ")]
+    assert told == ["note: matrix.yaml: secrets: read and checked, nothing acts on it yet"]
+
+
+def test_a_bad_matrix_reports_every_problem_with_its_place(torchmatrix: Run, tmp_path: Path) -> None:
+    file = tmp_path / "matrix.yaml"
+    file.write_text(file.read_text().replace("python: [", "pyton: [").replace("H100, gpus: 8", "H100, gpus: 0"))
+    done = torchmatrix("plan")
+    assert done.returncode == errors.ExitCode.BAD_INPUT
+    assert "matrix.yaml:5:3" in done.stderr
+    assert "did you mean `python`?" in done.stderr
+    assert "matrix.yaml:11:" in done.stderr
