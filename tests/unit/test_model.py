@@ -16,7 +16,7 @@ STRUCTS = [
     value
     for module in (model, formats)
     for value in vars(module).values()
-    if inspect.isclass(value) and issubclass(value, msgspec.Struct) and value.__module__ == module.__name__
+    if inspect.isclass(value) and issubclass(value, msgspec.Struct) and value.__module__.startswith(module.__name__)
 ]
 SETS = [
     value for value in vars(vocabulary).values() if inspect.isclass(value) and value.__module__ == vocabulary.__name__
