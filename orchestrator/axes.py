@@ -40,6 +40,7 @@ class Grammar(StrEnum):
     ENV = "NAME=value pairs"
     CHOICE = "one of a closed set"
     FREE = "text"
+    VERSION = "a version or a range of versions, such as 12.4 or >=570.26"
 
 
 class Axis(Struct, frozen=True, kw_only=True):
@@ -59,8 +60,16 @@ def _companion(name: str, package: str = "") -> Axis:
     return Axis(name=name, where=Where.IMAGE, grammar=Grammar.PYPI, label=name + "{}", package=package or name)
 
 
-def _asked(name: str) -> Axis:
-    return Axis(name=name, where=Where.ASKED, grammar=Grammar.FREE)
+def _asked(grammar: Grammar, names: str) -> tuple[Axis, ...]:
+    return tuple(Axis(name=name, where=Where.ASKED, grammar=grammar) for name in names.split())
+
+
+# What people state and no cell sets: `check` reads these.
+_ASKED_VERSIONS = """glibc driver_cuda cuda_runtime cuda_toolkit container_cuda amdgpu_driver rocm_userspace tensorrt
+    cudnn cudnn_compiled cudnn_runtime nccl nccl_system oneapi intel_sycl_rt libze1 libze_intel_gpu1 xformers
+    docker_engine hsa_override"""
+_ASKED_WORDS = """distro os libc channel ext scope gpu_arch gpu_class gpu_vendor torch_arch_list kernel_modules
+    require_check needs_ptx_jit nccl_installed wheel_platform"""
 
 
 _DEVICE = {"torch_build": "cu*|rocm*|xpu"}
@@ -129,8 +138,8 @@ AXES: Mapping[str, Axis] = {
             choices=("highest", "high", "medium"),
         ),
         Axis(name="env", where=Where.RUN, grammar=Grammar.ENV, default="", label="env"),
-        *map(_asked, ("distro", "os", "glibc", "libc", "channel", "driver_cuda", "cuda_runtime", "cuda_toolkit")),
-        *map(_asked, ("container_cuda", "amdgpu_driver", "rocm_userspace", "ext", "scope", "gpu_arch", "gpu_class")),
+        *_asked(Grammar.VERSION, _ASKED_VERSIONS),
+        *_asked(Grammar.FREE, _ASKED_WORDS),
     )
 }
 
@@ -147,6 +156,7 @@ _PATTERNS: Mapping[Grammar, re.Pattern[str]] = {
     Grammar.DIGEST: re.compile(r"([a-z0-9][a-z0-9.:/_-]{0,200}@)?sha256:[0-9a-f]{64}", re.ASCII),
     Grammar.ENV: _ENV,
     Grammar.FREE: re.compile(r"[^\x00-\x1f\x7f]{0,200}"),
+    Grammar.VERSION: re.compile(r"[^\x00-\x1f\x7f]{0,200}"),
 }
 
 
