@@ -11,6 +11,7 @@ from orchestrator.model.matrix import (
     AxisValues,
     ContainerNeeds,
     Edge,
+    Interaction,
     KnownIssue,
     Limits,
     Load,
@@ -20,8 +21,19 @@ from orchestrator.model.matrix import (
     RunnerClass,
     Secret,
 )
-from orchestrator.model.plan import Cost, KnownFailure, LeftOut, Placement, Plan, PlannedCell
+from orchestrator.model.plan import (
+    CellSupport,
+    Cost,
+    Coverage,
+    KnownFailure,
+    LeftOut,
+    Placement,
+    Plan,
+    PlannedCell,
+    Uncovered,
+)
 from orchestrator.model.results import OWN_SYSTEM, Attempt, Case, CellResult, Counts, Exit, Host, Image, Log, Run
+from orchestrator.model.studies import Impact, Move, NearestGoal, RowImpact, State, Upgrade, UpgradeStep
 from orchestrator.model.support import Alternative, Answer, Observation, Reason
 
 __all__ = [
@@ -36,13 +48,17 @@ __all__ = [
     "Case",
     "CellId",
     "CellResult",
+    "CellSupport",
     "ContainerNeeds",
     "Cost",
     "Counts",
+    "Coverage",
     "Edge",
     "Exit",
     "Host",
     "Image",
+    "Impact",
+    "Interaction",
     "KnownFailure",
     "KnownIssue",
     "LeftOut",
@@ -50,7 +66,9 @@ __all__ = [
     "Load",
     "Log",
     "Matrix",
+    "Move",
     "Natural",
+    "NearestGoal",
     "Observation",
     "Place",
     "Placement",
@@ -59,9 +77,14 @@ __all__ = [
     "Positive",
     "Reason",
     "Row",
+    "RowImpact",
     "Rule",
     "Run",
     "RunnerClass",
     "Secret",
+    "State",
+    "Uncovered",
+    "Upgrade",
+    "UpgradeStep",
     "Whole",
 ]
