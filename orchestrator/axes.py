@@ -6,7 +6,7 @@ the axes that are not at their default, so an axis that is added later renames n
 
 import fnmatch
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
@@ -160,6 +160,22 @@ _PATTERNS: Mapping[Grammar, re.Pattern[str]] = {
 }
 
 
+_ALIAS = re.compile(r"(?:newest|latest)(?: (?P<within>\d{1,4}(?:\.\d{1,4}){0,2})\.x)?", re.ASCII)
+
+
+def is_alias(axis: Axis, value: str) -> bool:
+    """Whether a value of a version axis is `newest`, `latest`, or one of them within a series, as in `newest 2.x`."""
+    return axis.grammar in {Grammar.PYPI, Grammar.DOTTED, Grammar.PYTHON} and _ALIAS.fullmatch(value) is not None
+
+
+def meant_by(alias: str, known: Sequence[str]) -> str:
+    """The newest of some known values, oldest first, that an alias takes; an empty text when there is none."""
+    found = _ALIAS.fullmatch(alias)
+    within = ((found and found["within"]) or "").split(".")
+    fits = [value for value in known if within == [""] or _is_prefix(within, value.split("."))]
+    return fits[-1] if fits else ""
+
+
 def problem_with(axis: Axis, value: str) -> str:
     """What is wrong with a value by the axis's grammar, or an empty text."""
     shown = text.shown(value)
@@ -207,6 +223,7 @@ def matches_any(pattern: str, value: str) -> bool:
     return any(_matches_one(part.strip(), value) for part in pattern.split("|"))
 
 
+@lru_cache(maxsize=65536)  # planning asks the same few conditions of a few values again and again
 def _matches_one(pattern: str, value: str) -> bool:
     if not value:
         return False

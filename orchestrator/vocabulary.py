@@ -115,6 +115,8 @@ class LeftOutKind(StrEnum):
     BUDGET = "budget"
     DUPLICATE = "duplicate"
     NO_WHEEL = "no wheel"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
 
 
 class Verdict(StrEnum):

@@ -23,14 +23,18 @@ def by_axis(section: Sequence[AxisValues]) -> Values:
 def allowed(entries: Sequence[AxisValues], cell: Axes) -> tuple[str, ...]:
     """The values that an axis may take in a cell: those of each entry whose condition holds there.
 
-    A ready image leaves axes unsaid: what is unknown of it excludes nothing.
+    A ready image leaves axes unsaid, and an alias is no version yet: what is unknown excludes nothing.
     """
     holding = [entry for entry in entries if axes.selects(_known(entry.when, cell), cell)]
     return tuple(dict.fromkeys(value for entry in holding for value in entry.values))
 
 
 def _known(when: Axes, cell: Axes) -> Axes:
-    return {name: pattern for name, pattern in when.items() if name in cell or "image" not in cell}
+    return {name: pattern for name, pattern in when.items() if not _is_unknown(name, cell)}
+
+
+def _is_unknown(name: str, cell: Axes) -> bool:
+    return axes.is_alias(axes.AXES[name], cell[name]) if name in cell else "image" in cell
 
 
 class _Values(Struct, frozen=True, kw_only=True):
@@ -120,7 +124,8 @@ def _distinct(axis: axes.Axis, values: Sequence[Scalar], problems: Problems) -> 
     taken = []
     first: dict[object, Scalar] = {}
     for scalar in values:
-        if problem := axes.problem_with(axis, scalar.value):
+        problem = axes.problem_with(axis, scalar.value)
+        if problem and not axes.is_alias(axis, scalar.value):
             problems.add(scalar.place, problem)
             continue
         earlier = first.setdefault(_meaning(axis, scalar.value), scalar)

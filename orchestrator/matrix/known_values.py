@@ -55,8 +55,10 @@ def _written(node: Node, axis: str | None) -> Iterator[tuple[str | None, str]]:
 
 
 def check_possible(when: Axes, values: KnownValues, place: Place, problems: Problems) -> None:
-    """Tells of each part of a condition that no value of its axis fits."""
+    """Tells of each part of a condition that no value of its axis fits; what an alias will fit is not known here."""
     for name, pattern in when.items():
+        if any(axes.is_alias(axes.AXES[name], value) for value in values.found[name]):
+            continue
         if any(axes.matches_any(pattern, value) for value in values.found[name] | values.doubtful[name]):
             continue
         listed = ", ".join(sorted(values.found[name])) or "none"

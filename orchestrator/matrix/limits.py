@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from orchestrator.matrix import quantities
-from orchestrator.matrix.conditions import cell_axis
-from orchestrator.matrix.forms import TEXT_SCHEMA, Field, Form, Record, choice, listing, scalar, table
+from orchestrator.matrix.forms import Field, Form, Record, choice, listing, scalar, table
+from orchestrator.matrix.interactions import INTERACTIONS
 from orchestrator.matrix.problems import Problems
 from orchestrator.model import Edge, Limits
 
@@ -41,11 +43,20 @@ def _gates(record: Record, _: Problems) -> Mapping[str, float]:
 GATES: Form[Mapping[str, float]] = table(_GATES, _gates)
 
 _CELLS = Field("cells", scalar(quantities.count(1, 10_000), _COUNT), "at most so many edge cells")
+_MONEY = Field(
+    "money", scalar(quantities.number(0, 1e9), {"type": "number"}), "at most so much, by the runners' prices"
+)
 _HOURS = Field("gpu_hours", scalar(quantities.number(0, 1e6), {"type": "number"}), "at most so many GPU-hours")
 
 
-def _budget(record: Record, _: Problems) -> tuple[int | None, float | None]:
-    return record.get(_CELLS), record.get(_HOURS)
+class _Budget(Struct, frozen=True, kw_only=True):
+    cells: int | None = None
+    gpu_hours: float | None = None
+    money: float | None = None
+
+
+def _budget(record: Record, _: Problems) -> _Budget:
+    return _Budget(cells=record.get(_CELLS), gpu_hours=record.get(_HOURS), money=record.get(_MONEY))
 
 
 _NEIGHBOURS = Field(
@@ -56,16 +67,22 @@ _NEIGHBOURS = Field(
 )
 _PAIRWISE = Field(
     "pairwise",
-    listing(scalar(cell_axis, TEXT_SCHEMA)),
-    "axes of which every valid pair of values is tried at least once",
+    INTERACTIONS,
+    "axes of which every valid pair of values is tried at least once, or mappings {axes: [...], strength: 3}",
     default=(),
 )
-_BUDGET = Field("budget", table((_CELLS, _HOURS), _budget), "where the edge ends", default=(None, None))
+_BUDGET = Field("budget", table((_CELLS, _HOURS, _MONEY), _budget), "where the edge ends", default=_Budget())
 
 
 def _edge(record: Record, _: Problems) -> Edge:
-    cells, gpu_hours = record[_BUDGET]
-    return Edge(neighbours=record[_NEIGHBOURS], pairwise=record[_PAIRWISE], cells=cells, gpu_hours=gpu_hours)
+    budget, neighbours = record[_BUDGET], record[_NEIGHBOURS]
+    return Edge(
+        neighbours=tuple(dict.fromkeys(neighbours)),
+        pairwise=record[_PAIRWISE],
+        cells=budget.cells,
+        gpu_hours=budget.gpu_hours,
+        money=budget.money,
+    )
 
 
 EDGE = table((_NEIGHBOURS, _PAIRWISE, _BUDGET), _edge)

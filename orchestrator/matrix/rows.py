@@ -22,14 +22,15 @@ class WrittenRow(Struct, frozen=True, kw_only=True):
     places: Mapping[str, Place]
 
 
-def axis_form(axis: axes.Axis) -> Form[str]:
-    """The form of one axis's value."""
+def axis_form(axis: axes.Axis, *, aliases: bool = False) -> Form[str]:
+    """The form of one axis's value, or of an alias of one: a machine has no newest driver, it has the one it has."""
 
     def read(node: Node, name: str, problems: Problems) -> str | None:
         if not isinstance(node, Scalar):
             refuse(node, name, "text", problems)
             return None
-        if problem := axes.problem_with(axis, node.value):
+        problem = axes.problem_with(axis, node.value)
+        if problem and not (aliases and axes.is_alias(axis, node.value)):
             problems.add(node.place, problem)
             return None
         return node.value
@@ -79,7 +80,7 @@ _FALLBACK = Field(
 )
 _TIMEOUT = Field("timeout", scalar(quantities.duration, {"type": "string"}), "seconds, minutes or hours: 90s, 20m")
 _AXES: tuple[Field[str], ...] = tuple(
-    Field(axis.name, _ENV if axis.name == "env" else axis_form(axis), axis.grammar.value)
+    Field(axis.name, _ENV if axis.name == "env" else axis_form(axis, aliases=True), axis.grammar.value)
     for axis in axes.AXES.values()
     if axis.where is not axes.Where.ASKED
 )
@@ -141,16 +142,21 @@ def check_names(rows: Sequence[Row], problems: Problems) -> None:
 
 
 def check_values(written: Sequence[WrittenRow], values: Values, problems: Problems) -> None:
-    """Tells of row values that the `axes` section does not hold, for the axes that it declares."""
+    """Tells of row values that the `axes` section does not hold, for the axes that it declares.
+
+    What an alias stands for is not known here: one fits, in a row as among the values.
+    """
     for each in written:
         cell = axes.complete(each.row.axes)
         for name, value in each.row.axes.items():
+            if axes.is_alias(axes.AXES[name], value):
+                continue
             if name in values and _has_meaning(axes.AXES[name], cell):
                 _check_value(name, value, allowed(values[name], cell), each.places[name], problems)
 
 
 def _check_value(name: str, value: str, known: Sequence[str], place: Place, problems: Problems) -> None:
-    if value in known:
+    if value in known or any(axes.is_alias(axes.AXES[name], each) for each in known):
         return
     near = axes.suggestion(value, dict.fromkeys(known))
     fact = f"`{text.shown(value)}` is not among the values of `{name}`" + (f", {near}" if near else "")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.matrix import axis_values, extras, rows, runners
+from orchestrator.matrix import axis_values, extras, interactions, rows, runners
 from orchestrator.matrix.forms import Field, Record, object_schema, read_record, scalar
 from orchestrator.matrix.known_values import check_possible, known_values
 from orchestrator.matrix.limits import EDGE, GATES, LIMITS
@@ -77,6 +77,8 @@ def matrix_of(root: Node, folder: Path, problems: Problems) -> Matrix:
         secrets=record[_SECRETS],
     )
     rows.check_names(matrix.production, problems)
+    if not record.broken & {_AXES.name, _EDGE.name}:
+        interactions.check_axes(matrix.edge.pairwise, axis_values.by_axis(matrix.axes), problems)
     rows.check_values(written, axis_values.by_axis(matrix.axes), problems)
     runners.check_names(matrix.runners, problems)
     extras.check_paths(matrix.loads, folder, problems)

@@ -10,16 +10,20 @@ from orchestrator.vocabulary import Status, Tier
 
 
 class AxisValues(Struct, frozen=True, kw_only=True):
-    """Values that an axis takes, under a condition on other axes (axis -> glob or version range)."""
+    """Values that an axis takes, under a condition on other axes (axis -> glob or version range).
+
+    A value may be an alias (`newest 2.x`) until the facts say what it is; then `aliases` says which value came of it.
+    """
 
     axis: str
     values: tuple[str, ...]
     when: Axes
     place: Place
+    aliases: Axes = {}
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One cell that production runs today."""
+    """One cell that production runs today; `aliases` are the axes whose value was written as an alias."""
 
     name: str
     owner: str
@@ -27,6 +31,7 @@ class Row(Struct, frozen=True, kw_only=True):
     allow_fallback: bool
     timeout_s: float | None
     place: Place
+    aliases: Axes = {}
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -91,13 +96,22 @@ class Load(Struct, frozen=True, kw_only=True):
     place: Place
 
 
+class Interaction(Struct, frozen=True, kw_only=True):
+    """Axes of which every valid combination of `strength` values is wanted in at least one cell: 2 means pairs."""
+
+    axes: tuple[str, ...]
+    strength: int = 2
+    place: Place
+
+
 class Edge(Struct, frozen=True, kw_only=True):
-    """How the edges of production are chosen."""
+    """How the edges of production are chosen, and where they end."""
 
     neighbours: tuple[str, ...] = ()
-    pairwise: tuple[str, ...] = ()
+    pairwise: tuple[Interaction, ...] = ()
     cells: int | None = None
     gpu_hours: float | None = None
+    money: float | None = None
 
 
 class Secret(Struct, frozen=True, kw_only=True):

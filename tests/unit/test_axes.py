@@ -48,7 +48,7 @@ EVIL = [
 
 @pytest.mark.parametrize("value", EVIL)
 @pytest.mark.parametrize(
-    "axis", [axis for axis in AXES.values() if axis.grammar is not Grammar.FREE], ids=lambda axis: axis.name
+    "axis", [axis for axis in AXES.values() if axis.where is not Where.ASKED], ids=lambda axis: axis.name
 )
 def test_no_axis_of_a_cell_takes_what_could_act_elsewhere(axis: Axis, value: str) -> None:
     if axis.grammar is Grammar.ENV and not value:
@@ -297,3 +297,34 @@ def test_an_axis_by_its_name() -> None:
     with pytest.raises(InputError) as far:
         axes.axis_named("\x1b[31mqqqq")
     assert str(far.value) == "no axis is named `qqqq`"
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "expected"),
+    [
+        ("torch", "newest 2.x", True),
+        ("torch", "newest 2.13.x", True),
+        ("python", "latest", True),
+        ("driver", "newest", True),
+        ("torch", "newest 2", False),
+        ("torch", "newest  2.x", False),
+        ("torch", "newest 2.x\n", False),
+        ("torch", "2.x", False),
+        ("backend", "newest", False),
+        ("torch_build", "newest", False),
+    ],
+)
+def test_versions_have_aliases(axis: str, value: str, expected: bool) -> None:
+    assert axes.is_alias(axes.AXES[axis], value) is expected
+
+
+@pytest.mark.parametrize(
+    ("alias", "expected"),
+    [("newest", "3.0"), ("latest", "3.0"), ("newest 2.x", "2.13.1"), ("newest 2.9.x", "2.9"), ("newest 2.1.x", "")],
+)
+def test_an_alias_means_the_newest_known_value_of_its_series(alias: str, expected: str) -> None:
+    assert axes.meant_by(alias, ("1.13", "2.9", "2.13.0", "2.13.1", "3.0")) == expected
+
+
+def test_an_alias_of_what_nobody_knows_means_nothing() -> None:
+    assert axes.meant_by("newest", ()) == ""

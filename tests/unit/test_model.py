@@ -75,7 +75,7 @@ EXITS = st.builds(
     step=st.none() | st.sampled_from(Step),
     duration_s=st.floats(0, 1e9),
     files=st.lists(LEGAL, max_size=3).map(tuple),
-    log=st.builds(Log, head=LEGAL, tail=LEGAL, bytes=st.integers(0, 1 << 60)),
+    log=st.builds(Log, head=LEGAL, tail=LEGAL, bytes=st.integers(0, model.LARGEST)),
 )
 ATTEMPTS = st.builds(
     Attempt,

@@ -48,6 +48,29 @@ def test_values_that_differ_stand_beside_each_other(read: Any, snippet: str) -> 
     assert len(read(AXES_SECTION, snippet)[0].values) == 2
 
 
+def test_a_version_may_be_written_as_an_alias(read: Any, told: Any) -> None:
+    section = read(AXES_SECTION, "torch: [2.6.0, newest 2.x]\npython: [latest]\ndriver: [newest]")
+    assert [entry.values for entry in section] == [("2.6.0", "newest 2.x"), ("latest",), ("newest",)]
+    assert told(AXES_SECTION, "torch: [newest 2.x, newest 2.x]") == [
+        "m:1:21: `newest 2.x` is given twice for `torch`, first in line 1"
+    ]
+    assert told(AXES_SECTION, "torch: [newest 2]") == [
+        "m:1:9: `newest 2` is not a version as PyPI has it, such as 2.13.0"
+    ]
+    assert told(AXES_SECTION, "backend: [newest 2.x]") == [
+        (
+            "m:1:11: `newest 2.x` is not a value of `backend`: it takes "
+            "a word of letters, digits, dots, dashes and underscores"
+        )
+    ]
+
+
+def test_what_an_alias_will_be_excludes_nothing(read: Any) -> None:
+    entries = by_axis(read(AXES_SECTION, "numpy: {when: {torch: '>=2.7'}, values: ['2.0']}"))["numpy"]
+    assert allowed(entries, {"torch": "newest 2.x"}) == ("2.0",)
+    assert allowed(entries, {"torch": "2.6"}) == ()
+
+
 def test_the_values_that_a_cell_may_take_depend_on_the_cell(read: Any) -> None:
     section = read(
         AXES_SECTION,

@@ -100,3 +100,19 @@ def check_told(errors: InputErrors, path: Path) -> None:
     for problem in errors.problems:
         assert str(problem).isprintable()
         assert problem.place.startswith(os.fspath(path))
+
+
+def test_an_alias_is_a_value_whose_version_is_not_known_yet(tmp_path: Path) -> None:
+    file = tmp_path / "m.yaml"
+    file.write_text(
+        "version: 1\n"
+        "axes: {torch: [2.6.0, newest 2.x], numpy: {when: {torch: '>=2.7'}, values: ['2.0']}, python: ['3.11']}\n"
+        "production:\n"
+        "- {name: a, torch: newest 2.x, torch_build: cpu, python: '3.11', numpy: '2.0'}\n"
+        "- {name: b, torch: 2.13.0, torch_build: cpu, python: '3.11'}\n"
+        "rules: [{forbid: {torch: '>=3'}, because: it is not out}]\n"
+    )
+    assert load(file).production[0].axes["torch"] == "newest 2.x"
+    file.write_text("version: 1\nproduction: []\nrunners: [{name: a, driver: newest}]\n")
+    with pytest.raises(InputErrors, match="`newest` is not a value of `driver`"):
+        load(file)

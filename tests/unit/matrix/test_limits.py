@@ -22,8 +22,8 @@ def test_a_gate_that_no_metric_has(told: Any) -> None:
 
 
 def test_the_edge(read: Any) -> None:
-    edge = read(EDGE, "{neighbours: [oldest, newest], pairwise: [torch, driver], budget: {cells: 24, gpu_hours: 1.5}}")
-    assert edge == Edge(neighbours=("oldest", "newest"), pairwise=("torch", "driver"), cells=24, gpu_hours=1.5)
+    edge = read(EDGE, "{neighbours: [oldest, newest, oldest], budget: {cells: 24, gpu_hours: 1.5, money: 90}}")
+    assert edge == Edge(neighbours=("oldest", "newest"), cells=24, gpu_hours=1.5, money=90.0)
     assert read(EDGE, "{}") == Edge()
 
 
