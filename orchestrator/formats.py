@@ -21,6 +21,7 @@ PROGRESS = "progress.jsonl"
 CHECKSUMS = "SHA256SUMS"
 BUNDLE_FILES = (CELL, JUNIT, METRICS, ENVIRONMENT, STRUCTURE, PROGRESS, CHECKSUMS)
 ATTEMPT = "attempt.json"  # ours, beside the bundle: never taken from a container
+SUMMARY = "summary.json"  # of a merged run
 
 Text = Annotated[str, Meta(min_length=1, max_length=400)]
 

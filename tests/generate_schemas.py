@@ -28,7 +28,24 @@ TYPES: dict[str, tuple[str, Any]] = {
 def schemas() -> dict[str, dict[str, Any]]:
     """The schema of each format by its name."""
     made = {name: _named(name, title, msgspec.json.schema(type_)) for name, (title, type_) in TYPES.items()}
-    return made | {"matrix": _named("matrix", "matrix.yaml", _with_shared_axes(document_schema()))}
+    made["matrix"] = _named("matrix", "matrix.yaml", _with_shared_axes(document_schema()))
+    made["check-answer"] = _named("check-answer", "what `torchmatrix check --json` prints: an answer", _answer())
+    return made
+
+
+def _answer() -> dict[str, Any]:
+    """The answer to a question, or to a line of a batch that holds none."""
+    schema = msgspec.json.schema(model.Answer)
+    refused = {
+        "type": "object",
+        "properties": {"error": {"type": "string", "minLength": 1}},
+        "required": ["error"],
+        "additionalProperties": False,
+    }
+    return {
+        "anyOf": [{"$ref": schema["$ref"]}, {"$ref": "#/$defs/Refused"}],
+        "$defs": schema["$defs"] | {"Refused": refused},
+    }
 
 
 def _with_shared_axes(schema: dict[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from typing import NoReturn
 import click
 
 from orchestrator.cli.build import build
+from orchestrator.cli.check import check
 from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
 from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 
-VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge)
+VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,13 +9,15 @@ import click
 from orchestrator import text
 
 
-def show(output: str) -> None:
-    """Print a result."""
+def show(output: str) -> bool:
+    """Print a result; whether somebody still reads."""
     try:
         click.echo(output)
     except BrokenPipeError:
         # The reader has gone (`| head`). The verb's exit code stays what it is: others read that.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def show_json(value: Any) -> None:

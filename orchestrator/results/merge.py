@@ -14,7 +14,7 @@ from msgspec import structs
 
 from orchestrator import axes, text
 from orchestrator.errors import InfrastructureError, InputError, InputErrors
-from orchestrator.formats import SummaryCell, SummaryFile
+from orchestrator.formats import SUMMARY, SummaryCell, SummaryFile
 from orchestrator.model import Attempt, CellResult, Log, Plan, Run
 from orchestrator.results import merged_junit, metrics_table
 from orchestrator.results.files import MIB, Refused, read_plain, replacing, scratch
@@ -25,7 +25,6 @@ from orchestrator.vocabulary import Outcome, Status
 
 JUNIT = "junit.xml"
 METRICS = "metrics.parquet"
-SUMMARY = "summary.json"
 MAX_PLAN = 256 * MIB
 MAX_CASES = 50  # kept with a cell; `counts` has all of them and the JUnit file too
 MAX_DETAIL = 8000

@@ -11,12 +11,23 @@ import pytest
 
 from orchestrator import schemas
 from orchestrator.formats import SummaryCell, SummaryFile
-from orchestrator.model import Attempt, Counts, Exit
-from orchestrator.vocabulary import Cause, Status, Tier
+from orchestrator.model import Alternative, Answer, Attempt, Counts, Exit, Observation, Reason
+from orchestrator.vocabulary import Cause, RuleKind, Status, Tier, Verdict
 
 GENERATOR = Path(__file__).parents[1] / "generate_schemas.py"
 FOLDER = Path(schemas.__file__).parent
-NAMES = ("attempt", "cell", "environment", "matrix", "metric", "plan", "progress", "structure", "summary")
+NAMES = (
+    "attempt",
+    "cell",
+    "check-answer",
+    "environment",
+    "matrix",
+    "metric",
+    "plan",
+    "progress",
+    "structure",
+    "summary",
+)
 
 
 def in_json(value: msgspec.Struct) -> dict[str, Any]:
@@ -117,6 +128,27 @@ SUMMARY = in_json(
         ),
     )
 )
+ANSWER = in_json(
+    Answer(
+        verdict=Verdict.UNSUPPORTED,
+        reasons=(
+            Reason(
+                kind=RuleKind.BINARY_COMPATIBILITY,
+                rule="arch-binary",
+                axes=("gpu_arch",),
+                verdict=Verdict.UNSUPPORTED,
+                because="no code for it",
+                source="the wheel",
+                as_of="2026-10-01",
+            ),
+        ),
+        supported_until="2027-04-30",
+        nearest=(Alternative(change={"torch_build": "cu126"}, verdict=Verdict.SUPPORTED),),
+        missing=("driver",),
+        observed=(Observation(run="r", cell="torch2.13.0-cpu-5f1c09aa", status=Status.PASSED, axes={}),),
+        ignored=("colour",),
+    )
+)
 MATRIX = {
     "version": 1,
     "axes": {"torch": ["2.13.0"]},
@@ -157,6 +189,9 @@ def test_there_is_no_other_schema() -> None:
         ("attempt", ATTEMPT),
         ("cell", CELL),
         ("cell", {"id": "a", "axes": {}}),
+        ("check-answer", ANSWER),
+        ("check-answer", ANSWER | {"supported_until": None, "nearest": [], "observed": []}),
+        ("check-answer", {"error": "the line is not a JSON object"}),
         ("environment", ENVIRONMENT),
         ("matrix", MATRIX),
         ("metric", METRIC),
@@ -190,6 +225,13 @@ def without(value: Mapping[str, Any], key: str) -> dict[str, Any]:
         ("cell", CELL | {"axes": {"torch": 2.1}}),
         ("cell", CELL | {"id": "a/b"}),
         ("cell", CELL | {"id": "a\n"}),
+        ("check-answer", {}),
+        ("check-answer", {"error": ""}),
+        ("check-answer", {"error": "x", "more": 1}),
+        ("check-answer", without(ANSWER, "reasons")),
+        ("check-answer", ANSWER | {"verdict": "maybe"}),
+        ("check-answer", ANSWER | {"reasons": [without(ANSWER["reasons"][0], "kind")]}),
+        ("check-answer", ANSWER | {"nearest": [{"change": {"torch": 2.6}, "verdict": "supported"}]}),
         ("environment", without(ENVIRONMENT, "axes")),
         ("environment", ENVIRONMENT | {"started": ""}),
         ("matrix", without(MATRIX, "version")),

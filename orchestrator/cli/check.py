@@ -1,0 +1,140 @@
+"""`check`: what a vendor says of a combination."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from orchestrator import text
+from orchestrator.cli import asked
+from orchestrator.cli.options import json_option, options
+from orchestrator.cli.output import colour, say, show, width
+from orchestrator.errors import ExitCode, InputError
+from orchestrator.vocabulary import Verdict
+
+if TYPE_CHECKING:
+    from orchestrator.model import Answer
+
+    Ask = Callable[[Mapping[str, object]], Answer]
+
+_EXITS: Mapping[Verdict, ExitCode] = {
+    Verdict.SUPPORTED: ExitCode.GOOD,
+    Verdict.DEGRADED: ExitCode.NOT_PASSED,
+    Verdict.UNSUPPORTED: ExitCode.NOT_PASSED,
+    Verdict.UNKNOWN: ExitCode.NOTHING_SELECTED,
+}
+on_option = click.option("--on", metavar="DATE", help="Answer for this day, YYYY-MM-DD.  [default: today]")
+facts_option = click.option(
+    "--facts",
+    "overlays",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Facts of your own over those shipped; repeatable.",
+)
+runs_option = click.option(
+    "--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Runs to look through."
+)
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[KEY=VALUE]...")
+@options(on_option, facts_option, runs_option, json_option)
+@click.option("--allow-degraded", is_flag=True, help="Exit 0 also where it works in part.")
+@click.option(
+    "--batch", metavar="FILE", help="One JSON object a line, `-` is stdin; one JSON answer a line. With --json."
+)
+@click.option(
+    "--nearest", is_flag=True, help="With --batch: the nearest combinations too. One question has them always."
+)
+def check(
+    words: tuple[str, ...],
+    on: str | None,
+    overlays: tuple[Path, ...],
+    runs: Path,
+    as_json: bool,
+    allow_degraded: bool,
+    batch: str | None,
+    nearest: bool,
+) -> None:
+    r"""Say whether a combination is supported, why, until when, and what is nearest to it that is.
+
+    \b
+    torchmatrix check torch=2.13.0 torch_build=cu130 driver=570.86.15 gpu=H100
+    torchmatrix check torch=2.14.1 python=3.14 scope=torch.compile --on 2027-06-01
+
+    Keys are axes (torch, torch_build, python, driver, gpu, gpu_arch, distro, ...), and `scope` for what is asked beside
+    install, import and eager kernels: torch.compile, multi-gpu, third-party-kernels, ... What is not read is named.
+
+    Exits 0 supported, 1 degraded or unsupported, 3 unknown, 2 bad input; --batch exits 0 when every line was answered.
+    """
+    if batch is not None and words:
+        raise click.UsageError("`--batch` reads its questions from a file: give no KEY=VALUE beside it")
+    if batch is not None and not as_json:
+        raise click.UsageError("`--batch` answers in JSON: give `--json` with it")
+    combo = asked.pairs(words)
+    if batch is None and not combo:
+        raise click.UsageError("nothing is asked: give KEY=VALUE, such as torch=2.13.0 gpu=H100, or `--batch FILE`")
+    if batch is not None:
+        with _opened(batch) as stream:
+            answer_lines(stream, _asking(on, overlays, runs, nearest=nearest))
+        sys.exit(ExitCode.GOOD)
+    ask = _asking(on, overlays, runs, nearest=True)
+    sys.exit(_answer_one(combo, ask(combo), as_json=as_json, allow_degraded=allow_degraded))
+
+
+def _asking(on: str | None, overlays: tuple[Path, ...], runs: Path, *, nearest: bool) -> "Ask":
+    """The question as a function: what vendors say, and what our own runs saw. Runs are read once."""
+    day = asked.day(on) if on is not None else None
+    from orchestrator.support.check import Support
+    from orchestrator.support.facts import load_facts
+
+    support = Support(load_facts(overlays), on=day)
+    if not runs.is_dir():
+        return lambda combo: support.answer(combo, nearest=nearest)
+
+    from msgspec.structs import replace
+
+    from orchestrator.planning import observed
+
+    seen, notes = observed.read(runs)
+    for note in notes:
+        say(note)
+    return lambda combo: replace(support.answer(combo, nearest=nearest), observed=seen.of(combo))
+
+
+def _opened(batch: str) -> IO[bytes]:
+    if batch == "-" and sys.stdin is not None:  # None: the caller closed it
+        return sys.stdin.buffer
+    try:
+        return Path(batch).open("rb")
+    except OSError as error:
+        raise InputError("it cannot be read", place=text.shown(batch), cause=error.strerror or "") from error
+
+
+def answer_lines(stream: IO[bytes], ask: "Ask") -> None:
+    """One answer a line, in order; a line that cannot be read is answered by its error."""
+    import msgspec
+
+    for line in asked.lines(stream):
+        try:
+            answer = msgspec.json.encode(ask(asked.combination(line)))
+        except InputError as error:
+            answer = msgspec.json.encode({"error": str(error)})
+        if not show(answer.decode()):
+            return  # nobody reads on
+
+
+def _answer_one(combo: Mapping[str, str], answer: "Answer", *, as_json: bool, allow_degraded: bool) -> ExitCode:
+    if as_json:
+        import msgspec
+
+        show(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode())
+    else:
+        from orchestrator.reports.answer import page
+
+        show(page(answer, combo, width=width(), colour=colour()))
+    allowed = allow_degraded and answer.verdict is Verdict.DEGRADED
+    return ExitCode.GOOD if allowed else _EXITS[answer.verdict]

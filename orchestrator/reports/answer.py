@@ -1,0 +1,80 @@
+"""The answer of `check` as plain text: the verdict, the reasons behind it, what else works, what was not known."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from orchestrator import text
+from orchestrator.model import Alternative, Answer, Axes, Observation, Reason
+from orchestrator.reports.columns import Column, Line, painted, table, wrap
+from orchestrator.vocabulary import Verdict
+
+COLOURS: Mapping[Verdict, str] = {
+    Verdict.SUPPORTED: "32",
+    Verdict.DEGRADED: "33",
+    Verdict.UNSUPPORTED: "1;31",
+    Verdict.UNKNOWN: "33",
+}
+
+
+def page(answer: Answer, asked: Axes, *, width: int, colour: bool) -> str:
+    """What is known of the combination `asked`: the verdict line first, then a table of its reasons."""
+    verdict = f"{answer.verdict.value}: {_pairs(asked)}"
+    blocks: Iterable[Sequence[str]] = (
+        [painted(line, COLOURS[answer.verdict] if colour else "") for line in wrap(verdict, width)],
+        _reasons(answer.reasons, width, colour=colour),
+        _nearest(answer.nearest, width, colour=colour),
+        _facts(answer, width),
+        _observed(answer.observed, width),
+    )
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _reasons(reasons: Sequence[Reason], width: int, *, colour: bool) -> list[str]:
+    columns = [Column(name=name) for name in ("verdict", "kind", "rule", "because", "source")]
+    rows = [
+        Line(
+            values=(
+                reason.verdict.value,
+                reason.kind.value,
+                text.one_line(reason.rule, 60),
+                text.one_line(reason.because),
+                text.one_line(f"{reason.source} ({reason.as_of})" if reason.as_of else reason.source, 200),
+            ),
+            colour=COLOURS[reason.verdict] if colour else "",
+        )
+        for reason in reasons
+    ]
+    return table(columns, rows, width)
+
+
+def _nearest(nearest: Sequence[Alternative], width: int, *, colour: bool) -> list[str]:
+    rows = [
+        Line(values=(one.verdict.value, _pairs(one.change)), colour=COLOURS[one.verdict] if colour else "")
+        for one in nearest
+    ]
+    return table([Column(name="nearest"), Column(name="change")], rows, width)
+
+
+def _facts(answer: Answer, width: int) -> list[str]:
+    told = (
+        ("supported until", text.one_line(answer.supported_until or "", 40)),
+        ("not given, and could change the answer", _names(answer.missing)),
+        ("not read", _names(answer.ignored)),
+    )
+    return [line for name, value in told if value for line in wrap(f"{name}: {value}", width)]
+
+
+def _pairs(axes: Axes) -> str:
+    """`text.pairs`, of names that we did not make either."""
+    return text.pairs({text.one_line(name, 60): value for name, value in axes.items()})
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(text.one_line(name, 80) for name in names)
+
+
+def _observed(observed: Sequence[Observation], width: int) -> list[str]:
+    columns = [Column(name="our runs saw"), Column(name="run"), Column(name="cell")]
+    rows = [
+        Line(values=(one.status.value, text.one_line(one.run, 60), text.one_line(one.cell, 127))) for one in observed
+    ]
+    return table(columns, rows, width)
