@@ -125,7 +125,8 @@ class _Builder:
                 self._check_node(event, place)
                 if len(event.value) > MAX_TEXT:
                     self._problems.add(place, f"a text of {len(event.value)} characters; at most {MAX_TEXT} are read")
-                self._put(Scalar(value=event.value, place=place))
+                start, end = event.start_mark.index, event.end_mark.index
+                self._put(Scalar(value=event.value, place=place, start=start, end=end))
             case events.SequenceStartEvent() | events.MappingStartEvent():
                 self._check_node(event, place)
                 if len(self._open) >= MAX_DEPTH:

@@ -22,10 +22,10 @@ def name_of(path: Path) -> str:
 
 def read(path: Path) -> str:
     """The text of a file, its byte order mark taken off; InputErrors with the one thing that is wrong otherwise."""
-    return decode(_bytes_of(path), name_of(path))
+    return decode(bytes_of(path), name_of(path))
 
 
-def _bytes_of(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
     """The bytes of a regular file; a FIFO or a device is refused without being read, so that nothing hangs."""
     name = name_of(path)
     try:

@@ -6,10 +6,15 @@ from orchestrator.model import Place
 
 
 class Scalar(Struct, frozen=True, kw_only=True):
-    """A scalar as it is written: `2.10` is the text 2.10 and `NO` the text NO."""
+    """A scalar as it is written: `2.10` is the text 2.10 and `NO` the text NO.
+
+    It stands, quotes and all, between the characters `start` and `end` of the document.
+    """
 
     value: str
     place: Place
+    start: int = 0
+    end: int = 0
 
 
 class Listing(Struct, frozen=True, kw_only=True):
