@@ -1,0 +1,59 @@
+"""Asking vendors, once for each combination."""
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model import Answer, Axes, Reason, State
+from orchestrator.vocabulary import Verdict
+
+if TYPE_CHECKING:
+    from orchestrator.support.check import Support
+
+GOOD = frozenset({Verdict.SUPPORTED})
+BEARABLE = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})
+
+
+class Answers:
+    """What vendors say, with the answers kept; `asked` counts the combinations. Empty values are axes left out."""
+
+    def __init__(self, support: "Support") -> None:
+        self._support = support
+        self._answers: dict[frozenset[tuple[str, str]], Answer] = {}
+
+    @property
+    def asked(self) -> int:
+        """How many combinations were checked."""
+        return len(self._answers)
+
+    def verdict(self, combination: Axes) -> Verdict:
+        """The verdict on a combination."""
+        return self._answer(combination).verdict
+
+    def state(self, combination: Axes) -> State:
+        """A combination with all that vendors say of it."""
+        answer = self._answer(combination)
+        return State(
+            axes=_given(combination),
+            verdict=answer.verdict,
+            reasons=answer.reasons,
+            supported_until=answer.supported_until,
+        )
+
+    def against(self, combination: Axes) -> Reason | None:
+        """The first reason that keeps a combination from being supported."""
+        answer = self._answer(combination)
+        return next((reason for reason in answer.reasons if reason.verdict is answer.verdict), None)
+
+    def refusal(self, combination: Axes) -> Reason | None:
+        """The first reason why nothing that has these axes can be supported, or None."""
+        return self._support.refusal(_given(combination))
+
+    def _answer(self, combination: Axes) -> Answer:
+        given = _given(combination)
+        key = frozenset(given.items())
+        if key not in self._answers:
+            self._answers[key] = self._support.answer(given)
+        return self._answers[key]
+
+
+def _given(combination: Axes) -> Axes:
+    return {name: value for name, value in combination.items() if value}
