@@ -145,6 +145,7 @@ class RuleKind(StrEnum):
     WINDOW = "window"
     VALIDATED_LIST = "validated-list"
     SITE_RULE = "site-rule"
+    NO_DATA = "no-data"
 
 
 class Evidence(StrEnum):

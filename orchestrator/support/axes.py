@@ -1,0 +1,48 @@
+"""Which axes `check` reads beside those of cells, and in which form each is compared."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from orchestrator import axes
+from orchestrator.axes import AXES, Grammar, Where
+
+Vendor = Literal["nvidia", "amd", "intel"]
+
+_VERSIONS = frozenset(
+    name for name, axis in AXES.items() if axis.grammar in {Grammar.PYPI, Grammar.DOTTED, Grammar.PYTHON}
+)
+# An axis that every installation has: not given it may still decide. Any other axis that is not given is not there.
+INHERENT = frozenset(
+    {
+        *("torch", "torch_build", "python", "channel", "host_arch", "os", "distro", "glibc"),
+        *("gpu", "gpu_arch", "gpu_class", "gpu_vendor", "gfx_as"),
+        *("driver", "driver_cuda", "cuda_runtime", "amdgpu_driver", "rocm_userspace"),
+    }
+)
+VENDOR_OF: Mapping[str, Vendor] = {
+    **dict.fromkeys(("driver_cuda", "cuda_runtime", "cuda_toolkit", "container_cuda", "cuda_compat"), "nvidia"),
+    **dict.fromkeys(("rocm_userspace", "amdgpu_driver", "gfx_as", "hsa_override"), "amd"),
+    **dict.fromkeys(("oneapi", "intel_sycl_rt", "compute_runtime", "level_zero"), "intel"),
+}
+# Packages that a user names to know whether they fit: an answer that says nothing of them is no answer.
+COMPANIONS = frozenset(
+    name for name, axis in AXES.items() if axis.package and axis.where is Where.IMAGE and name != "torch"
+) | {"tensorrt", "ext", "cudnn", "cudnn_runtime", "nccl"}
+
+
+def is_version(name: str) -> bool:
+    """Whether values of the axis are versions, and not words."""
+    return name in _VERSIONS or (name in AXES and AXES[name].grammar is Grammar.VERSION)
+
+
+def vendor_of_build(build: str) -> Vendor | None:
+    """Whose devices a build of torch runs on; None for a CPU build and for what is no build."""
+    match axes.platform({"torch_build": build}):
+        case "cuda":
+            return "nvidia"
+        case "rocm":
+            return "amd"
+        case "xpu":
+            return "intel"
+        case _:
+            return None

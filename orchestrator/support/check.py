@@ -1,0 +1,155 @@
+"""From a combination to an answer: what follows from it, what every rule says, and what that comes to together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+
+from orchestrator import axes as cell_axes
+from orchestrator.axes import AXES
+from orchestrator.model import Answer, Reason, Rule
+from orchestrator.support import coverage, reading
+from orchestrator.support.axes import COMPANIONS, INHERENT
+from orchestrator.support.derive import derive
+from orchestrator.support.facts import Facts
+from orchestrator.support.lifetimes import Lifetimes
+from orchestrator.support.listed import listed_arches
+from orchestrator.support.modes import Modes
+from orchestrator.support.nearest import find_nearest
+from orchestrator.support.question import Question
+from orchestrator.support.rows import Row
+from orchestrator.support.said import Said, filled, in_order, worst
+from orchestrator.support.table import Finding
+from orchestrator.vocabulary import RuleKind, Verdict
+
+_REMEMBERED = 50_000
+_SITE_RANK = 0
+_BY_TORCH = COMPANIONS | {"cxx11_abi"}
+
+
+class Support:
+    """What vendors say, asked as of a day or (None) without regard to ends of life; `rules` are a site's own."""
+
+    def __init__(self, facts: Facts, on: date | None = None, rules: Sequence[Rule] = ()) -> None:
+        self.facts = facts
+        self.on = on.isoformat() if on else ""
+        self._rules = rules
+        self._lifetimes = Lifetimes(facts)
+        compatibility = facts.file.compatibility
+        self._modes = Modes(compatibility, facts.source_of, self._lifetimes.end_of_branch) if compatibility else None
+        self._refusals: dict[frozenset[tuple[str, str]], Reason | None] = {}
+
+    def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
+        """The answer to a combination, as a user wrote it or as the axes of a cell."""
+        question = self.question(combination)
+        said = list(self._said(question, combination))
+        verdict, told = self._verdict(question, said)
+        reasons = in_order(told, verdict)
+        missing = dict.fromkeys(axis for each in told for axis in each.missing if axis not in question.values)
+        if verdict is Verdict.UNSUPPORTED:  # nothing that was left unsaid can mend it
+            missing = dict.fromkeys(axis for axis in missing if axis == "cuda_compat")
+        until = min((each.until for each in told if each.until), default=None)
+        return Answer(
+            verdict=verdict,
+            reasons=tuple(each.reason() for each in reasons),
+            supported_until=until,
+            nearest=find_nearest(self, combination, verdict, reasons, tuple(missing)) if nearest else (),
+            missing=tuple(missing),
+            ignored=question.ignored,
+        )
+
+    def verdict(self, combination: Mapping[str, object]) -> Verdict:
+        """The verdict alone."""
+        question = self.question(combination)
+        return self._verdict(question, list(self._said(question, combination)))[0]
+
+    def refusal(self, axes: Mapping[str, str]) -> Reason | None:
+        """The first reason that no completion of these axes can mend, or None. It is remembered."""
+        key = frozenset(axes.items())
+        if key not in self._refusals:
+            if len(self._refusals) > _REMEMBERED:
+                self._refusals.clear()
+            question = self.question(axes)
+            refusing = [each for each in self._said(question, axes) if each.verdict is Verdict.UNSUPPORTED]
+            self._refusals[key] = in_order(refusing, Verdict.UNSUPPORTED)[0].reason() if refusing else None
+        return self._refusals[key]
+
+    def question(self, combination: Mapping[str, object]) -> Question:
+        """A combination, read and completed with all that follows from it."""
+        question = reading.read(combination)
+        derive(question, self.facts.devices, self.facts.derivations, self.facts.file.amdgpu_releases)
+        return question
+
+    def _said(self, question: Question, combination: Mapping[str, object]) -> Iterator[Said]:
+        yield from self._site(combination)
+        for table in self.facts.tables:
+            for finding in table.findings(question):
+                yield self._of_finding(question, finding)
+        yield from listed_arches(question, self.facts)
+        if self._modes is not None:
+            yield from self._modes.said(question, self.facts.cuda_builds(question))
+        yield from self._lifetimes.said(question, self.on)
+
+    def _of_finding(self, question: Question, finding: Finding) -> Said:
+        rule, row = finding.rule, finding.row
+        axes = (
+            tuple(dict.fromkeys((*row.when, *(row.need or {}), *(a for need in row.need_any for a in need))))
+            if row
+            else ()
+        )
+        scope = (*rule.answers, *row.scope) if row else ()
+        holds = finding.verdict is Verdict.SUPPORTED
+        rank = rule.rank_yes if holds and rule.rank_yes is not None else rule.rank
+        common = {"kind": rule.kind, "rule": rule.name, "rank": rank, "verdict": finding.verdict}
+        common |= {"scope": scope, "proves": rule.proves}
+        if row is None or _tells_itself(question, row, finding.verdict):
+            return Said(**common, missing=finding.missing)
+        source, as_of = self.facts.source(row)
+        template = rule.yes if holds else row.because or rule.no
+        because = filled(template, question.shown(), _allowed(row.need or {}))
+        if finding.aside:
+            because += f" ({finding.aside})"
+        return Said(
+            **common,
+            axes=question.given(axes),
+            because=because,
+            source=source,
+            as_of=as_of,
+            missing=finding.missing,
+        )
+
+    def _site(self, combination: Mapping[str, object]) -> Iterator[Said]:
+        if not self._rules:
+            return
+        full = cell_axes.complete({name: str(value) for name, value in combination.items() if name in AXES})
+        for rule in self._rules:
+            if cell_axes.selects(rule.forbid, full):
+                yield Said(
+                    kind=RuleKind.SITE_RULE,
+                    rule="site-rule",
+                    rank=_SITE_RANK,
+                    verdict=Verdict.UNSUPPORTED,
+                    axes=tuple(rule.forbid),
+                    because=rule.because,
+                    source=rule.source or f"site rule, {rule.place.file}:{rule.place.line}",
+                )
+
+    def _verdict(self, question: Question, said: list[Said]) -> tuple[Verdict, list[Said]]:
+        """What all that was said comes to. What nothing spoke of is never called supported."""
+        verdict = worst(said)
+        if verdict in {Verdict.UNSUPPORTED, Verdict.UNKNOWN}:
+            return verdict, said
+        silent = coverage.uncovered(question, said)
+        if silent or verdict is None:
+            return Verdict.UNKNOWN, [*said, coverage.no_data(question, silent)]
+        return verdict, said
+
+
+def _tells_itself(question: Question, row: Row, verdict: Verdict) -> bool:
+    """Whether a row only finds that what follows from torch fits torch: nobody named the companion."""
+    axes = {*row.when, *(row.need or {})}
+    derived = axes & question.origin.keys() - INHERENT
+    return verdict is Verdict.SUPPORTED and not row.scope and bool(derived) and not derived - _BY_TORCH
+
+
+def _allowed(need: Mapping[str, object]) -> str:
+    parts = [", ".join(value) if isinstance(value, tuple) else str(value) for value in need.values()]
+    return "; ".join(parts)

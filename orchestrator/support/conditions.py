@@ -1,0 +1,102 @@
+"""Conditions of rows, and whether what was asked fits them.
+
+On an axis of versions a condition is a prefix (`2.8`) or a range (`>=2.3,<2.5`), on an axis of words a glob; a list
+means any of them. `same as AXIS` and `compatible with AXIS` compare with another axis of the same question.
+"""
+
+import fnmatch
+from collections.abc import Mapping
+from enum import Enum
+from functools import lru_cache
+
+from msgspec import Struct
+
+from orchestrator.support import spans
+from orchestrator.support.axes import is_version
+from orchestrator.support.rows import Condition
+from orchestrator.support.spans import Spans
+
+SAME = "same as "
+COMPATIBLE = "compatible with "
+
+
+class Fit(Enum):
+    """Whether a value fits a condition: surely, surely not, or only a part of what it may stand for."""
+
+    YES = "yes"
+    NO = "no"
+    MAYBE = "maybe"
+
+
+class Value(Struct, frozen=True):
+    """What was said of an axis: its canonical text and, on an axis of versions, the versions that it stands for.
+
+    `exact` tells a version or prefix (`535`) from a range that somebody asked about (`>=535`); `tag` is the `t` of
+    Python's free-threaded builds. On an axis of words `words` are the alternatives.
+    """
+
+    text: str
+    spans: Spans = ()
+    exact: bool = True
+    tag: str = ""
+    words: tuple[str, ...] = ()
+
+
+class Asked(Struct, frozen=True):
+    """A condition, read: spans by tag on an axis of versions, globs on one of words, or another axis to compare with."""
+
+    spans: Mapping[str, Spans]
+    globs: tuple[str, ...] = ()
+    same: str = ""
+    compatible: str = ""
+
+
+def alternatives(condition: Condition) -> tuple[str, ...]:
+    """The alternatives of a condition."""
+    return (condition,) if isinstance(condition, str) else condition
+
+
+@lru_cache(maxsize=8192)
+def read(axis: str, condition: Condition) -> Asked:
+    """The condition on that axis; ValueError when it cannot be one."""
+    written = alternatives(condition)
+    if written and written[0].startswith(SAME):
+        return Asked({}, same=written[0].removeprefix(SAME))
+    if written and written[0].startswith(COMPATIBLE):
+        return Asked({}, compatible=written[0].removeprefix(COMPATIBLE))
+    if not is_version(axis):
+        return Asked({}, globs=written)
+    by_tag: dict[str, list[spans.Span]] = {"": [], "t": []}
+    for text in written:
+        plain = text.removesuffix("t")
+        wanted = ("t",) if plain != text else ("",) if axis == "python" and plain[:1].isdigit() else ("", "t")
+        for tag in wanted:
+            by_tag[tag].extend(spans.read(plain))
+    return Asked({tag: spans.union(parts) for tag, parts in by_tag.items()})
+
+
+def fit(value: Value, condition: Asked) -> Fit:
+    """Whether a value fits a condition that names no other axis."""
+    if condition.globs:
+        met = [any(fnmatch.fnmatchcase(word, glob) for glob in condition.globs) for word in value.words]
+        return Fit.YES if all(met) else Fit.MAYBE if any(met) else Fit.NO
+    allowed = condition.spans.get(value.tag, ())
+    if spans.within(value.spans, allowed):
+        return Fit.YES
+    return Fit.MAYBE if spans.overlap(value.spans, allowed) else Fit.NO
+
+
+def fit_other(value: Value, condition: Asked, other: Value) -> Fit:
+    """Whether a value fits a condition that compares it with the value of another axis."""
+    if condition.same:
+        if value.spans and other.spans:
+            return Fit.YES if spans.overlap(value.spans, other.spans) else Fit.NO
+        return Fit.YES if set(value.words) & set(other.words) else Fit.NO
+    if not value.spans or not other.spans:
+        return Fit.MAYBE
+    (have, end), low = value.spans[0], spans.lowest(other.spans)
+    first = low[:2]  # the same major, and a minor that is not smaller
+    bound = ((first, spans.after(first[:1])),) if first else spans.EVERYTHING
+    if spans.within(((have, end),), bound):
+        return Fit.YES
+    return Fit.MAYBE if spans.overlap(((have, end),), bound) else Fit.NO

@@ -1,0 +1,82 @@
+"""Whether anything spoke of each component that was named: an answer never calls supported what no fact speaks of."""
+
+from collections.abc import Sequence
+
+from orchestrator.axes import AXES
+from orchestrator.support.axes import COMPANIONS
+from orchestrator.support.question import Question
+from orchestrator.support.said import Said
+from orchestrator.vocabulary import RuleKind, Verdict
+
+_ALONE = ("torch", "torch_build", "rocm_userspace", "oneapi", "intel_sycl_rt")
+# Of each of these groups something must speak of one that was given.
+_TOGETHER = (
+    ("gpu", "gpu_arch"),
+    ("driver", "driver_cuda"),
+    ("cuda_runtime", "container_cuda", "cuda_toolkit", "torch_build"),
+)
+_OF_BUILDS = {RuleKind.BINARY_COMPATIBILITY, RuleKind.VALIDATED_LIST}
+
+
+def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
+    """The axes that were given and that nothing spoke of, or that could not be read."""
+    proofs = [each for each in said if each.because and each.proves]
+    spoken = {axis for each in proofs for axis in each.axes}
+    asked = [axis for axis in question.values if axis not in question.origin]
+    silent = [axis for axis in asked if axis in COMPANIONS and not spoken & {axis}]
+    silent += [axis for axis in _ALONE if axis in asked and axis not in spoken]
+    for group in _groups(question):
+        given = [axis for axis in group if axis in asked]
+        if given and not _spoken_of(given, proofs, question):
+            silent += given
+    if "partition" in asked and question.values["partition"].text != "whole" and "partition" not in spoken:
+        silent.append("partition")
+    # A combination of which a part is known not to work claims nothing for that part.
+    restricted = any(each.verdict is Verdict.DEGRADED for each in said)
+    if not restricted and question.scope - {scope for each in proofs for scope in each.scope}:
+        silent.append("scope")
+    unread = [axis for axis in question.ignored if axis in AXES and _matters(question, axis)]
+    return tuple(dict.fromkeys((*silent, *unread)))
+
+
+def _spoken_of(given: Sequence[str], proofs: Sequence[Said], question: Question) -> bool:
+    """Of a card beside a build of torch only the list of what the build holds, or was validated on, is a proof."""
+    beside_torch = "gpu" in given[0] and (set(question.values) & {"torch", "torch_build"})
+    return any(
+        set(each.axes) & set(given)
+        for each in proofs
+        if not beside_torch or each.kind in _OF_BUILDS or each.verdict is Verdict.DEGRADED
+    )
+
+
+def _groups(question: Question) -> list[tuple[str, ...]]:
+    """A driver decides nothing for a CPU build, and no floor is published for Intel's."""
+    build, vendor = question.values.get("torch_build"), question.values.get("gpu_vendor")
+    groups = [group for group in _TOGETHER if group[0] != "driver"]
+    if build is not None and build.text == "cpu":
+        return [("gpu", "gpu_arch")]
+    if vendor is not None and vendor.text == "nvidia":
+        groups.append(_TOGETHER[1])
+    if vendor is not None and vendor.text == "amd":
+        groups.append(("amdgpu_driver", "driver"))
+    return groups
+
+
+def _matters(question: Question, axis: str) -> bool:
+    return axis != "gpu" or "gpu_arch" not in question.values
+
+
+def no_data(question: Question, silent: Sequence[str]) -> Said:
+    """The reason of an answer that is unknown because nothing speaks of some of what was asked."""
+    named = ", ".join(f"{axis} {question.values[axis].text}" if axis in question.values else axis for axis in silent)
+    because = (
+        f"nothing that is known speaks of {named}" if silent else "nothing that is known speaks of this combination"
+    )
+    return Said(
+        kind=RuleKind.NO_DATA,
+        rule="no-data",
+        rank=0,
+        verdict=Verdict.UNKNOWN,
+        axes=tuple(silent),
+        because=because,
+    )

@@ -1,0 +1,189 @@
+"""What follows from what was asked: a device's architecture, a distribution's glibc, a build's CUDA version.
+
+A few things follow by form and are code; the rest are the derivations of the facts. What was given is never changed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from orchestrator.support import conditions, spans, written
+from orchestrator.support.axes import vendor_of_build
+from orchestrator.support.conditions import Fit, Value
+from orchestrator.support.devices import Devices
+from orchestrator.support.question import Question
+from orchestrator.support.rows import AmdgpuRelease, Derivation
+
+_CUDA_BUILD = re.compile(r"cu(\d{1,2})(\d)")
+_PASSES = 3
+_DEFAULTS: Mapping[str, str] = {"os": "linux", "torch_from": "wheel"}
+_CLASS_VENDOR: Mapping[str, str] = {"geforce": "nvidia", "jetson": "nvidia"}
+
+
+class Derivations:
+    """The derivations of the facts, by the axis that they give, best fitting first."""
+
+    def __init__(self, rows: Sequence[Derivation]) -> None:
+        self._by_axis: dict[str, list[tuple[Derivation, str]]] = {}
+        for row in sorted(rows, key=lambda row: -_closeness(row)):
+            for axis, text in row.gives.items():
+                self._by_axis.setdefault(axis, []).append((row, text))
+        self._known: dict[tuple[str, tuple[str, ...]], tuple[Value, tuple[str, ...]] | None] = {}
+        self._reads = {
+            axis: tuple(dict.fromkeys(name for row, _ in rows for name in row.when))
+            for axis, rows in self._by_axis.items()
+        }
+
+    def apply(self, question: Question) -> bool:
+        """Adds what follows; True when something did."""
+        before = len(question.values)
+        for axis in self._by_axis:
+            if axis not in question.values and (found := self._value(question, axis)):
+                question.derive(axis, *found)
+        return len(question.values) > before
+
+    def _value(self, question: Question, axis: str) -> tuple[Value, tuple[str, ...]] | None:
+        key = axis, tuple(value.text if (value := question.values.get(name)) else "" for name in self._reads[axis])
+        if key not in self._known:
+            if len(self._known) > 20_000:  # noqa: PLR2004 - values come from outside
+                self._known.clear()
+            self._known[key] = self._work_out(question, axis)
+        return self._known[key]
+
+    def _work_out(self, question: Question, axis: str) -> tuple[Value, tuple[str, ...]] | None:
+        for row, text in self._by_axis[axis]:
+            if all(_holds(question, name, row) for name in row.when):
+                return _value(axis, text), tuple(row.when)
+        return None
+
+
+def derive(question: Question, devices: Devices, derivations: Derivations, drivers: Sequence[AmdgpuRelease]) -> None:
+    """Completes a question with all that follows from it."""
+    _device(question, devices)
+    for axis, word in _DEFAULTS.items():
+        _assume(question, axis, word)
+    if "distro" in question.values and question.values["os"].text == "windows":
+        del question.values["distro"]
+    for _ in range(_PASSES):
+        before = len(question.values)
+        _by_form(question)
+        if not derivations.apply(question) and len(question.values) == before:
+            break
+    if question.values["os"].text != "macos":
+        _assume(question, "host_arch", "x86_64")
+        derivations.apply(question)
+        _by_form(question)
+    _kernel_driver(question, drivers)
+
+
+def _device(question: Question, devices: Devices) -> None:
+    name = question.values.get("gpu")
+    device = devices.find(name.text) if name else None
+    if name is None:
+        return
+    if device is None:
+        if "gpu_arch" not in question.values:
+            question.ignored = (*question.ignored, "gpu")
+        return
+    question.values["gpu"] = Value(device.family, words=(device.family,))
+    alternatives = tuple(device.arch.split("|")) if device.arch else ()
+    if alternatives:
+        question.derive("gpu_arch", Value(device.arch, words=alternatives), ("gpu",))
+    for axis, word in (("gpu_class", device.class_), ("gpu_vendor", device.vendor), ("host_arch", device.host_arch)):
+        if word:
+            question.derive(axis, Value(word, words=(word,)), ("gpu",))
+    if partition := question.values.get("partition"):
+        known = partition.text in {"whole", *(profile.lower() for profile in device.partitions)}
+        word = ("yes" if known else "no") if device.partitions else "unlisted"
+        question.derive("partition_known", Value(word, words=(word,)), ("gpu", "partition"))
+
+
+def _by_form(question: Question) -> None:
+    """What a value says by the way it is written."""
+    values = question.values
+    if arch := values.get("gpu_arch"):
+        vendor = "nvidia" if arch.text.startswith("sm_") else "amd" if arch.text.startswith("gfx") else "intel"
+        question.derive("gpu_vendor", Value(vendor, words=(vendor,)), ("gpu_arch",))
+        if vendor == "amd":
+            _override(question, arch)
+    if build := values.get("torch_build"):
+        if found := _CUDA_BUILD.fullmatch(build.text):
+            question.derive("cuda_runtime", _value("cuda_runtime", f"{found[1]}.{found[2]}"), ("torch_build",))
+        if build.text.startswith("rocm"):
+            question.derive("rocm_userspace", _value("rocm_userspace", build.text[4:]), ("torch_build",))
+        if vendor := vendor_of_build(build.text):
+            question.derive("gpu_vendor", Value(vendor, words=(vendor,)), ("torch_build",))
+    for axis, vendor in (
+        *((name, "nvidia") for name in ("driver_cuda", "cuda_runtime", "cuda_toolkit", "container_cuda")),
+        *((name, "amd") for name in ("rocm_userspace", "amdgpu_driver")),
+        *((name, "intel") for name in ("oneapi", "intel_sycl_rt", "libze1")),
+    ):
+        if axis in values:
+            question.derive("gpu_vendor", Value(vendor, words=(vendor,)), (axis,))
+    if (kind := values.get("gpu_class")) and kind.text in _CLASS_VENDOR:
+        vendor = _CLASS_VENDOR[kind.text]
+        question.derive("gpu_vendor", Value(vendor, words=(vendor,)), ("gpu_class",))
+    if (driver := values.get("driver")) and (maker := values.get("gpu_vendor")) and maker.text == "amd":
+        question.derive("amdgpu_driver", driver, ("driver",))
+
+
+def _override(question: Question, arch: Value) -> None:
+    """`HSA_OVERRIDE_GFX_VERSION=10.3.0` makes a card claim gfx1030; steppings are hexadecimal."""
+    override = question.values.get("hsa_override")
+    if override is None:
+        question.derive("gfx_as", arch, ("gpu_arch",))
+        return
+    number = (*spans.lowest(override.spans), 0, 0)[:3]
+    claimed = f"gfx{number[0]}{number[1]:x}{number[2]:x}"
+    question.derive("gfx_as", Value(claimed, words=(claimed,)), ("hsa_override",))
+    if claimed[:-1] == arch.text[:-1]:
+        family = "same"
+    else:
+        family = "other-minor" if claimed[:-2] == arch.text[:-2] else "other-major"
+    question.derive("override_family", Value(family, words=(family,)), ("hsa_override", "gpu_arch"))
+
+
+def _kernel_driver(question: Question, drivers: Sequence[AmdgpuRelease]) -> None:
+    """A module prints another number than the release that it came with; where both could be meant, both are."""
+    value = question.values.get("amdgpu_driver")
+    if value is None or not value.exact:
+        return
+    found = list(dict.fromkeys(_releases(value.text, drivers)))
+    if not found:
+        return
+    together = spans.union(span for text in found for span in spans.read(text))
+    text = "|".join(found)
+    question.values["amdgpu_driver"] = Value(text, together, exact=len(found) == 1)
+
+
+def _releases(text: str, drivers: Sequence[AmdgpuRelease]) -> Iterator[str]:
+    for each in drivers:
+        module, packages = each.module, each.packages
+        if module and (text == module or any(text == name.split("-")[0] for name in packages)):
+            yield each.release.removesuffix(".x")
+            if any(text == release for release in each.rocm):
+                yield text
+
+
+def _assume(question: Question, axis: str, word: str) -> None:
+    if axis not in question.values:
+        question.values[axis] = Value(word, words=(word,))
+        question.origin[axis] = ()
+
+
+def _holds(question: Question, axis: str, row: Derivation) -> bool:
+    value = question.values.get(axis)
+    return value is not None and conditions.fit(value, conditions.read(axis, row.when[axis])) is Fit.YES
+
+
+def _value(axis: str, text: str) -> Value:
+    from orchestrator.support.axes import is_version
+
+    found = written.version(axis, text) if is_version(axis) else Value(text, words=(text,))
+    if found is None:
+        raise ValueError(f"`{text}` is no value of `{axis}`")
+    return found
+
+
+def _closeness(row: Derivation) -> int:
+    """A row that says more closely what it speaks of is believed before one that says less."""
+    return sum(10 + max(text.count(".") for text in conditions.alternatives(each)) for each in row.when.values())

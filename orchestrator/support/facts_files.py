@@ -1,0 +1,77 @@
+"""Facts files as people write them: YAML, checked against the one form, each problem with its file."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
+
+from orchestrator import text
+from orchestrator.errors import InputError
+from orchestrator.support import conditions
+from orchestrator.support.rows import Compatibility, FactsFile, Row, Rule
+
+
+def read_file(path: Path) -> FactsFile:
+    """One facts file. InputError with its name and what is wrong in it."""
+    from ruamel.yaml import YAML, YAMLError
+
+    try:
+        loaded = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(error.strerror or "cannot be read", place=str(path)) from None
+    except (YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise InputError(f"is no YAML: {text.one_line(str(error))}", place=str(path)) from None
+    try:
+        file = convert(loaded, FactsFile)
+    except ValidationError as error:
+        raise InputError(f"is no facts file: {text.one_line(str(error))}", place=str(path)) from None
+    for rule in file.rules:
+        for row in rule.rows:
+            _check(path, rule, row)
+    return file
+
+
+def _check(path: Path, rule: Rule, row: Row) -> None:
+    for needs in (row.when, row.need or {}, *row.need_any):
+        for axis, condition in needs.items():
+            try:
+                conditions.read(axis, condition)
+            except ValueError as error:
+                raise InputError(f"rule `{rule.name}`, axis `{axis}`: {error}", place=str(path)) from None
+
+
+def merge(files: Iterable[tuple[str, FactsFile]]) -> FactsFile:
+    """The shipped files as one: rules in the order of the files, sources by file. InputError for a source that is not there."""
+    whole = FactsFile()
+    for name, file in files:
+        key = {source: f"{name}/{source}" for source in file.sources}
+
+        def keyed(source: str, key: dict[str, str] = key, name: str = name) -> str:
+            if source not in key:
+                raise InputError(f"no source is named `{source}`", place=f"{name}.yaml")
+            return key[source]
+
+        whole = replace(
+            whole,
+            sources={**whole.sources, **{key[each]: source for each, source in file.sources.items()}},
+            derivations=(*whole.derivations, *(replace(row, source=keyed(row.source)) for row in file.derivations)),
+            rules=(
+                *whole.rules,
+                *(replace(r, rows=tuple(replace(row, source=keyed(row.source)) for row in r.rows)) for r in file.rules),
+            ),
+            devices=(*whole.devices, *(replace(row, source=keyed(row.source)) for row in file.devices)),
+            compatibility=_keyed(file.compatibility, keyed) if file.compatibility else whole.compatibility,
+            amdgpu_releases=(
+                *whole.amdgpu_releases,
+                *(replace(r, source=keyed(r.source)) for r in file.amdgpu_releases),
+            ),
+        )
+    return whole
+
+
+def _keyed(rows: Compatibility, keyed: Callable[[str], str]) -> Compatibility:
+    """The section with each of its rows' sources named by file."""
+    tables = ("full", "minor", "entitled", "accepted", "table", "site", "released", "require")
+    named = {name: tuple(replace(row, source=keyed(row.source)) for row in getattr(rows, name)) for name in tables}
+    return replace(rows, **named)

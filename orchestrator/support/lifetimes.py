@@ -1,0 +1,50 @@
+"""Ends of life: until when a component has its maintainer's support."""
+
+from collections.abc import Iterator
+
+from orchestrator.support.facts import Facts
+from orchestrator.support.question import Question
+from orchestrator.support.said import Said, filled
+from orchestrator.vocabulary import Verdict
+
+
+class Lifetimes:
+    """The end-of-life rows of the facts."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._branches: dict[str, str] = {}
+
+    def said(self, question: Question, on: str) -> Iterator[Said]:
+        """The end of life of each component that was named; past it on the day `on`, it is outside vendor support."""
+        for table in self._facts.lifetime_tables:
+            for row in table.sure(question):
+                until = row.until or ""
+                source, as_of = self._facts.source(row)
+                template = row.because or (table.rule.no if on and until < on else table.rule.yes)
+                yield Said(
+                    kind=table.rule.kind,
+                    rule=table.rule.name,
+                    rank=table.rule.rank,
+                    verdict=Verdict.DEGRADED if on and until < on else Verdict.SUPPORTED,
+                    axes=question.given(tuple(row.when)),
+                    because=filled(template, {**question.shown(), "until": until}),
+                    source=source,
+                    as_of=as_of,
+                    until=until,
+                    proves=False,
+                )
+
+    def end_of_branch(self, branch: str) -> str:
+        """The day on which a driver branch ends, or an empty text when none is known."""
+        if not self._branches:
+            for rule, row in self._facts.lifetimes:
+                if (
+                    set(row.when) <= {"driver", "os", "gpu_vendor"}
+                    and "driver" in row.when
+                    and isinstance(row.when["driver"], str)
+                ):
+                    day = row.until or ""
+                    self._branches[row.when["driver"]] = min(self._branches.get(row.when["driver"], day), day)
+                del rule
+        return self._branches.get(branch, "")

@@ -1,0 +1,269 @@
+"""How an NVIDIA driver serves a CUDA runtime: natively, by minor-version compatibility, or by a forward-compatibility package.
+
+Beside the three, an image's own requirement check decides whether a container starts at all. NVIDIA, CUDA Compatibility
+(https://docs.nvidia.com/deploy/cuda-compatibility/). Every number is a row of the facts' `compatibility` section.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from orchestrator.support import forward, spans
+from orchestrator.support.conditions import Fit, Value
+from orchestrator.support.forward import Grant
+from orchestrator.support.question import Question
+from orchestrator.support.requirement import requirement
+from orchestrator.support.rows import Compatibility
+from orchestrator.support.said import Said
+from orchestrator.vocabulary import RuleKind, Verdict
+
+SourceOf = Callable[[str], tuple[str, str]]
+_NATIVE_RANK = 50
+_MINOR_RANK = 16
+_FORWARD_RANK = 18
+_FLOOR_RANK = 47
+_LINUX = {"linux", "wsl2"}
+
+
+class Runtime(Struct, frozen=True):
+    """A CUDA runtime that has to be served: its version and the axis that brings it."""
+
+    version: Value
+    axis: str
+
+
+class Driver(Struct, frozen=True):
+    """What is known of the driver: its number on Linux, the CUDA level that it reports, and the axes that told."""
+
+    number: Value | None
+    level: Value | None
+    axes: tuple[str, ...]
+
+
+class Modes:
+    """The compatibility section of the facts, ready to be asked. `ends` gives the end of life of a branch, or ''."""
+
+    def __init__(self, rows: Compatibility, source: SourceOf, ends: Callable[[str], str]) -> None:
+        self._rows = rows
+        self._source = source
+        self._ends = ends
+        self._minor = {spans.release(row.major)[0]: row for row in rows.minor}
+        self._full = [(spans.release(row.toolkit), spans.release(row.driver), row.source) for row in rows.full]
+
+    def said(self, question: Question, builds: Sequence[str]) -> Iterator[Said]:
+        """What the driver says of each runtime. `builds` are the CUDA builds that may be meant when none was named."""
+        values = question.values
+        vendor = values.get("gpu_vendor")
+        if vendor is not None and "nvidia" not in vendor.words:
+            return
+        driver = _driver(question)
+        container = values.get("container_cuda")
+        if container is not None and driver is not None:
+            yield from requirement(question, container, driver.level, self._branch(driver), self._rows, self._source)
+        runtimes = _runtimes(question)
+        if not runtimes and builds and driver is not None:
+            yield from self._of_many(question, builds, driver)
+            return
+        for place, runtime in enumerate(runtimes):
+            if driver is None:
+                yield self._say(question, "driver-floor", Verdict.UNKNOWN, "", missing=("driver",))
+            elif place == 0:
+                yield from self._serve(question, runtime, driver)
+            else:
+                yield from self._beside(question, runtime, driver)
+
+    def _of_many(self, question: Question, builds: Sequence[str], driver: Driver) -> Iterator[Said]:
+        """A release without a build: the driver serves all of its CUDA builds, none, or it depends on the build."""
+        found = [
+            said
+            for build in builds
+            for said in self._serve(question, Runtime(_cuda_of(build), "torch"), driver)
+            if said.because
+        ]
+        verdicts = {said.verdict for said in found}
+        if len(verdicts) == 1:
+            yield found[0]
+        elif verdicts:
+            because = f"it depends on the build: driver {driver.axes[0]} serves some of {', '.join(builds)}, not all"
+            yield self._say(question, "driver-floor", Verdict.UNKNOWN, because, "torch", missing=("torch_build",))
+
+    def _beside(self, question: Question, runtime: Runtime, driver: Driver) -> Iterator[Said]:
+        """A second runtime that something beside torch brings: torch goes on without it."""
+        limited = set(self._rows.limited_scopes) & question.scope
+        for said in self._serve(question, runtime, driver):
+            if said.verdict is Verdict.UNSUPPORTED or (said.rule == "minor-compat" and limited):
+                because = (
+                    f"the CUDA {runtime.version.text} runtime beside torch is newer than the driver: {said.because}"
+                )
+                yield self._say(question, "driver-floor", Verdict.DEGRADED, because, runtime.axis, rank=12)
+
+    def _serve(self, question: Question, runtime: Runtime, driver: Driver) -> Iterator[Said]:
+        native, minor = self._native(runtime.version, driver), self._minor_fit(runtime.version, driver)
+        shown = " and ".join(f"{axis} {question.values[axis].text}" for axis in driver.axes)
+        cuda = f"CUDA {runtime.version.text}"
+        if native is Fit.YES:
+            because = f"{shown} serves {cuda} natively"
+            yield self._say(question, "driver-floor", Verdict.SUPPORTED, because, runtime.axis, rank=_NATIVE_RANK)
+            return
+        if grant := self._grant(question, runtime, driver):
+            yield self._forward(question, runtime, grant)
+            return
+        floor = self._minor.get(_major(runtime.version))
+        if floor is None:
+            return
+        if minor is Fit.YES and _says(question, "needs_ptx_jit", "yes"):
+            because = f"{shown} is older than {cuda}: it refuses PTX of a newer toolkit, and code without it would run"
+            yield self._say(question, "minor-compat", Verdict.UNSUPPORTED, because, runtime.axis, floor.source)
+        elif minor is Fit.YES:
+            because = (
+                f"{shown} serves {cuda} by minor-version compatibility: any {floor.major}.x runs from driver "
+                f"{floor.driver} on"
+            )
+            yield self._say(question, "minor-compat", Verdict.SUPPORTED, because, runtime.axis, floor.source)
+        elif minor is Fit.NO:
+            yield self._too_old(question, runtime, f"{cuda} needs driver {floor.driver} or newer; {shown} is older")
+        else:
+            because = f"{shown} leaves open whether it reaches driver {floor.driver}, which {cuda} needs"
+            yield self._say(question, "driver-floor", Verdict.UNKNOWN, because, runtime.axis, floor.source)
+
+    def _too_old(self, question: Question, runtime: Runtime, because: str) -> Said:
+        """An image may bring the compatibility package; a wheel never does."""
+        source = self._minor[_major(runtime.version)].source
+        entitled = forward.entitled(question, self._rows)
+        if "cuda_compat" not in question.values and runtime.axis == "container_cuda" and entitled != "no":
+            because += "; whether the image brings a compatibility package was not said"
+            return self._say(
+                question, "driver-floor", Verdict.UNKNOWN, because, runtime.axis, source, missing=("cuda_compat",)
+            )
+        return self._say(question, "driver-floor", Verdict.UNSUPPORTED, because, runtime.axis, source)
+
+    def _grant(self, question: Question, runtime: Runtime, driver: Driver) -> Grant | None:
+        """What forward compatibility comes to, where a package is in play."""
+        compat = question.values.get("cuda_compat")
+        if compat is None or compat.text == "none":
+            return None
+        container = question.values.get("container_cuda")
+        version = compat if compat.spans else container or runtime.version
+        if compat.spans and driver.level is not None and at_least(driver.level, spans.lowest(version.spans)) is Fit.YES:
+            return None  # the driver is as new as the package: it is not used
+        return forward.grant(question, self._rows, self._branch(driver), version, runtime.version, self._ends)
+
+    def _forward(self, question: Question, runtime: Runtime, grant: Grant) -> Said:
+        return self._say(
+            question,
+            "forward-compat",
+            grant.verdict,
+            grant.because,
+            runtime.axis,
+            grant.source,
+            missing=grant.missing,
+            more=("cuda_compat", "gpu_class"),
+        )
+
+    def _native(self, runtime: Value, driver: Driver) -> Fit:
+        """Whether the driver is at least the one that ships with the toolkit, or reports its CUDA level."""
+        wanted = spans.lowest(runtime.spans)
+        if len(wanted) < 2:  # noqa: PLR2004 - 12.x: which minor is not known
+            newer = driver.level is not None and at_least(driver.level, spans.after(wanted or (0,))) is Fit.YES
+            return Fit.YES if newer else Fit.MAYBE
+        floors = [number for toolkit, number, _ in self._full if toolkit[: len(wanted)] == wanted[:3]]
+        if driver.number is not None and floors:
+            return at_least(driver.number, min(floors))
+        return at_least(driver.level, wanted[:2]) if driver.level is not None else Fit.MAYBE
+
+    def _minor_fit(self, runtime: Value, driver: Driver) -> Fit:
+        floor = self._minor.get(_major(runtime))
+        if floor is None:
+            return Fit.MAYBE
+        if driver.number is not None:
+            return at_least(driver.number, spans.release(floor.driver))
+        return at_least(driver.level, spans.release(floor.level)) if driver.level is not None else Fit.MAYBE
+
+    def _branch(self, driver: Driver) -> str:
+        """The driver's branch, from its number or from the CUDA level that a branch reports."""
+        if driver.number is not None and driver.number.exact:
+            return str(spans.lowest(driver.number.spans)[0])
+        if driver.level is None or not driver.level.exact:
+            return ""
+        level = spans.lowest(driver.level.spans)
+        return next((str(number[0]) for toolkit, number, _ in self._full if toolkit[:2] == level), "")
+
+    def _say(  # noqa: PLR0913 - a sentence has these parts
+        self,
+        question: Question,
+        rule: str,
+        verdict: Verdict,
+        because: str,
+        axis: str = "",
+        source: str = "",
+        *,
+        rank: int = 0,
+        missing: tuple[str, ...] = (),
+        more: tuple[str, ...] = (),
+    ) -> Said:
+        ranks = {"minor-compat": _MINOR_RANK, "forward-compat": _FORWARD_RANK}
+        text, as_of = self._source(source or (self._rows.full[0].source if self._rows.full else ""))
+        return Said(
+            kind=RuleKind.COMPATIBILITY_MODE,
+            rule=rule,
+            rank=rank or ranks.get(rule, _FLOOR_RANK),
+            verdict=verdict,
+            axes=question.given([axis, "driver", "driver_cuda", *more] if axis else ["driver", "driver_cuda"]),
+            because=because,
+            source=text,
+            as_of=as_of,
+            missing=missing,
+        )
+
+
+def at_least(value: Value, floor: spans.Release) -> Fit:
+    """Whether a version reaches a floor; one that names only its first components is the newest of them."""
+    if value.exact:
+        number = spans.lowest(value.spans)
+        return Fit.YES if number >= floor[: len(number)] else Fit.NO
+    above: spans.Spans = ((floor, None),)
+    if spans.within(value.spans, above):
+        return Fit.YES
+    return Fit.MAYBE if spans.overlap(value.spans, above) else Fit.NO
+
+
+def _driver(question: Question) -> Driver | None:
+    values = question.values
+    number = values.get("driver") if values["os"].text in _LINUX else None
+    level = values.get("driver_cuda")
+    if number is None and level is None:
+        return None
+    named = tuple(axis for axis in ("driver", "driver_cuda") if axis in values and axis not in question.origin)
+    return Driver(number, level, (named or ("driver_cuda",))[:1] if number is not None else ("driver_cuda",))
+
+
+def _runtimes(question: Question) -> list[Runtime]:
+    """What has to be served: torch's own runtime first, then one that was named beside it."""
+    values = question.values
+    build = values.get("torch_build")
+    found: list[Runtime] = []
+    if build is not None:
+        if not build.text.startswith("cu"):
+            return []
+        found.append(Runtime(_cuda_of(build.text), "torch_build"))
+    for axis in ("cuda_runtime", "container_cuda", "cuda_toolkit"):
+        value = values.get(axis)
+        if value is None or axis in question.origin:
+            continue
+        if not found or (axis == "cuda_runtime" and value.text != found[0].version.text):
+            found.append(Runtime(value, axis))
+    return found
+
+
+def _cuda_of(build: str) -> Value:
+    digits = build.removeprefix("cu")
+    number = (int(digits[:-1]), int(digits[-1]))
+    return Value(f"{number[0]}.{number[1]}", (spans.prefix(number),))
+
+
+def _major(value: Value) -> int:
+    return (spans.lowest(value.spans) or (0,))[0]
+
+
+def _says(question: Question, axis: str, word: str) -> bool:
+    return axis in question.values and question.values[axis].text == word

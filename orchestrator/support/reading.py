@@ -1,0 +1,208 @@
+"""From what somebody wrote to a Question: every value read, or named as one that could not be.
+
+Values are text, or what JSON has for it: a list of packages or variables, an object, a flag. A key that is no axis and
+a value that says nothing are ignored and named; nothing that a user writes here is an error.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from orchestrator import text
+from orchestrator.axes import AXES
+from orchestrator.support import extensions, words, written
+from orchestrator.support.axes import is_version
+from orchestrator.support.conditions import Value
+from orchestrator.support.devices import count_in, slice_in
+from orchestrator.support.question import Question
+
+_LONGEST = 400
+_MOST = 64
+_ABSENT = re.compile(r"(?:none|no|n/a|null|absent|not installed|-)?", re.IGNORECASE)
+_ANY = re.compile(r"(?:any|all|\*|unknown|\?)", re.IGNORECASE)
+_VARIABLE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\S*)")
+_NCCL = re.compile(r"nvidia[-_]nccl[-_]cu(\d+)(?:\s*==\s*([\d.]+))?")
+_ARCHES = re.compile(r"(?:sm|compute)_\d{2,3}[af]?|gfx\d{3,4}[a-f]?|\b\d{1,2}\.\d\b")
+
+
+def read(combination: Mapping[str, object]) -> Question:
+    """The question that a combination asks; keys are axes, values as people write them."""
+    question = Question(values={}, origin={}, scope=frozenset(), ignored=())
+    ignored: list[str] = []
+    for axis, raw in combination.items():
+        if axis not in AXES or len(question.values) > _MOST:
+            ignored.append(text.one_line(str(axis), 60))
+        elif not _take(question, axis, raw):
+            ignored.append(axis)
+    question.scope = _scope(question)
+    question.ignored = tuple(ignored)
+    return question
+
+
+def _take(question: Question, axis: str, raw: object) -> bool:
+    """Puts a value into the question; False when it says nothing that can be read."""
+    match axis:
+        case "env":
+            return _take_env(question, raw)
+        case "ext":
+            return extensions.take(question, raw)
+        case "nccl_installed":
+            return _take_nccl(question, raw)
+        case "torch_arch_list":
+            return _take_arches(question, raw)
+    if isinstance(raw, list | tuple):
+        raw = ", ".join(map(str, raw))
+    if raw is None or isinstance(raw, Mapping):
+        return raw is None
+    plain = " ".join(str(raw).split())[:_LONGEST]
+    if _ANY.fullmatch(plain):
+        return True
+    if axis == "cuda_compat":
+        return _take_compat(question, plain)
+    if _ABSENT.fullmatch(plain):
+        return True
+    match axis:
+        case "gpu":
+            return _take_gpu(question, plain)
+        case "os" | "distro" | "base":
+            return _take_system(question, axis, plain)
+        case "torch":
+            return _take_torch(question, plain)
+        case _:
+            value = written.version(axis, plain) if is_version(axis) else words.word(axis, plain)
+            return _set(question, axis, value)
+
+
+def _set(question: Question, axis: str, value: Value | None) -> bool:
+    if value is not None:
+        question.values[axis] = value
+    return value is not None
+
+
+def _take_torch(question: Question, plain: str) -> bool:
+    question.nightly = written.is_nightly(plain)
+    if build := written.torch_build_in(plain):
+        question.derive("torch_build", Value(build, words=(build,)), ("torch",))
+        question.origin["torch_build"] = ("torch",)
+    return _set(question, "torch", written.version("torch", plain))
+
+
+def _take_gpu(question: Question, plain: str) -> bool:
+    """Which device a name means is for the facts to say; here only the count and the slice are taken off."""
+    count, name = count_in(plain)
+    parent, profile = slice_in(name)
+    if count and "gpus" not in question.values:
+        question.derive("gpus", Value(count, words=(count,)), ("gpu",))
+        question.origin["gpus"] = ("gpu",)
+    if profile:
+        question.derive("partition", Value(profile.lower(), words=(profile.lower(),)), ("gpu",))
+        question.origin["partition"] = ("gpu",)
+    return _set(question, "gpu", Value(parent, words=(parent,)) if parent else None)
+
+
+def _take_system(question: Question, axis: str, plain: str) -> bool:
+    """A distribution given as the operating system is one of Linux; Windows 11 given as a distribution is Windows."""
+    distribution = words.word("distro", plain)
+    if axis == "base":
+        question.values["base"] = Value(plain, words=(plain.lower(),))
+        if distribution is not None and "distro" not in question.values:
+            question.derive("distro", distribution, ("base",))
+        return True
+    system = words.word("os", plain)
+    if axis == "os" and system is None and distribution is not None:
+        question.derive("distro", distribution, ("os",))
+        system = Value("linux", words=("linux",))
+    if axis == "distro" and distribution is None and system is not None:
+        question.derive("os", system, ("distro",))
+        question.origin["os"] = ("distro",)
+        return True
+    return _set(question, axis, system if axis == "os" else distribution)
+
+
+def _take_compat(question: Question, plain: str) -> bool:
+    lowered = plain.lower()
+    if _ABSENT.fullmatch(plain) or lowered in {"false", "off", "inactive", "disabled"}:
+        value: Value | None = Value("none", words=("none",))
+    elif lowered in {"active", "true", "yes", "on", "enabled"}:
+        value = Value("active", words=("active",))
+    else:
+        value = written.version("cuda_compat", plain)
+    return _set(question, "cuda_compat", value)
+
+
+def _items(raw: object) -> list[str]:
+    """A list, an object or a text as single texts."""
+    if isinstance(raw, Mapping):
+        return [f"{name}={value}" for name, value in raw.items()][:_MOST]
+    if isinstance(raw, list | tuple):
+        return [str(item)[:_LONGEST] for item in raw][:_MOST]
+    return [str(raw)[:_LONGEST]]
+
+
+def _take_env(question: Question, raw: object) -> bool:
+    """The variables that some rule knows; prose about the environment is not read."""
+    found = [match for item in _items(raw) for match in _VARIABLE.finditer(item)]
+    prose = [item for item in _items(raw) if item.strip() and not _VARIABLE.match(item)]
+    for name, value in (match.groups() for match in found):
+        _take_variable(question, name, value)
+    question.values["env"] = Value(" ".join(match[0].strip() for match in found), words=("env",))
+    return not prose
+
+
+def _take_variable(question: Question, name: str, value: str) -> None:
+    match name:
+        case "LD_LIBRARY_PATH" if re.search(r"cuda|nvidia", value, re.IGNORECASE):
+            _follow(question, "ld_library_path", "cuda", "env")
+        case "HSA_OVERRIDE_GFX_VERSION" if override := written.version("hsa_override", value):
+            question.derive("hsa_override", override, ("env",))
+            question.origin["hsa_override"] = ("env",)
+        case "NVIDIA_DISABLE_REQUIRE" if value.lower() in {"1", "true"}:
+            _follow(question, "require_check", "skipped", "env")
+        case "NCCL_NVLS_ENABLE":
+            _follow(question, "nccl_nvls", "off" if value == "0" else "on", "env")
+        case "TRITON_PTXAS_PATH":
+            _follow(question, "triton_ptxas", "given", "env")
+        case _:
+            return
+
+
+def _follow(question: Question, axis: str, word: str, source: str) -> None:
+    question.derive(axis, Value(word, words=(word,)), (source,))
+    question.origin[axis] = (source,)
+
+
+def _take_nccl(question: Question, raw: object) -> bool:
+    found = [match for item in _items(raw) for match in _NCCL.finditer(item.lower())]
+    if not found:
+        return False
+    flavours = {match[1] for match in found}
+    question.values["nccl_installed"] = Value(", ".join(sorted(match[0] for match in found)), words=("nccl",))
+    _follow(question, "nccl_packages", "several" if len(flavours) > 1 else "one", "nccl_installed")
+    if len(flavours) == 1 and found[0][2] and (value := written.version("nccl", found[0][2])):
+        question.derive("nccl", value, ("nccl_installed",))
+    return True
+
+
+def _take_arches(question: Question, raw: object) -> bool:
+    names = [name for item in _items(raw) for name in _ARCHES.findall(item.lower())]
+    read = [value.text for name in names if (value := words.architecture(name.replace("compute_", "sm_")))]
+    ptx = [f"ptx_{name[8:]}" for name in names if name.startswith("compute_")]
+    if not read:
+        return False
+    held = dict.fromkeys(value for value, name in zip(read, names, strict=False) if not name.startswith("compute_"))
+    question.values["torch_arch_list"] = Value(" ".join((*held, *ptx)), words=(*held, *ptx))
+    return True
+
+
+def _scope(question: Question) -> frozenset[str]:
+    """What is asked beside install, import and eager kernels; a backend that compiles asks for torch.compile."""
+    asked = set(question.values["scope"].words) if "scope" in question.values else set()
+    backend = question.values.get("backend")
+    if backend is not None and not set(backend.words) & {"eager", "ipex"}:
+        asked.add("torch.compile")
+    return frozenset(asked - {"eager"})
+
+
+def asked_axes(names: Iterable[str]) -> list[str]:
+    """The names among these that are axes, in the order of the registry."""
+    known = set(names)
+    return [name for name in AXES if name in known]

@@ -1,0 +1,65 @@
+"""One thing that a rule says of a question, before it is told as a Reason."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from orchestrator.model import Reason
+from orchestrator.vocabulary import RuleKind, Verdict
+
+_SEVERITY = (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED)
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """A verdict with what it rests on. `because` empty: only the `missing` axes are to be told."""
+
+    kind: RuleKind
+    rule: str
+    rank: int
+    verdict: Verdict
+    axes: tuple[str, ...] = ()
+    because: str = ""
+    source: str = ""
+    as_of: str = ""
+    missing: tuple[str, ...] = ()
+    until: str = ""
+    scope: tuple[str, ...] = ()
+    proves: bool = True
+
+    def reason(self) -> Reason:
+        """The same for an answer."""
+        return Reason(
+            kind=self.kind,
+            rule=self.rule,
+            axes=self.axes,
+            verdict=self.verdict,
+            because=self.because,
+            source=self.source,
+            as_of=self.as_of,
+        )
+
+
+def worst(said: Iterable[Said]) -> Verdict | None:
+    """The verdict of all together: a refusal outweighs a doubt, a doubt a restriction; None when nothing was said."""
+    found = {each.verdict for each in said if each.because}
+    return next((verdict for verdict in _SEVERITY if verdict in found), None)
+
+
+def in_order(said: Iterable[Said], verdict: Verdict) -> list[Said]:
+    """The deciding ones first, then the graver, each by the rank of its rule."""
+    told = [each for each in said if each.because]
+    return sorted(told, key=lambda each: (each.verdict is not verdict, _SEVERITY.index(each.verdict), each.rank))
+
+
+def filled(template: str, shown: Mapping[str, str], allowed: str = "") -> str:
+    """A sentence with `{axis}` in it replaced by what was said of the axis; text that is data is never a template."""
+    parts = template.split("{")
+    out = [parts[0]]
+    for part in parts[1:]:
+        name, closed, rest = part.partition("}")
+        if closed:
+            out.append(allowed if name == "allowed" else shown.get(name, "any"))
+            out.append(rest)
+        else:
+            out.append("{" + part)
+    return "".join(out)

@@ -1,0 +1,292 @@
+"""How the rows of a rule are weighed against a question.
+
+Which rows apply is kept as bits of one whole number an axis and value: a question costs a few `and`s, not a walk over
+every row. In a rule of mode `all` each row speaks for itself. In a rule of mode `table` the rows are the entries of one
+table, and the entry that fits best counts; where axes are missing, every entry that may be meant has a say.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from orchestrator.support import conditions, spans
+from orchestrator.support.axes import is_version
+from orchestrator.support.binary import Relation
+from orchestrator.support.conditions import Asked, Fit, Value
+from orchestrator.support.question import Question
+from orchestrator.support.rows import Conditions, Row, Rule
+from orchestrator.vocabulary import Evidence, Verdict
+
+_EVIDENCE = {evidence: rank for rank, evidence in enumerate(Evidence)}
+_CACHED = 20_000
+# A table of builds says nothing to a question that names a machine and no build.
+_ABOUT_THE_MACHINE = {"os", "host_arch", "gpu_vendor", "gpu_class"}
+
+
+class Finding(Struct, frozen=True):
+    """What a rule says of a question: a verdict by a row, or (row None) only axes that could change the answer."""
+
+    rule: Rule
+    row: Row | None
+    verdict: Verdict
+    missing: tuple[str, ...] = ()
+    aside: str = ""
+
+
+class _Need(Struct, frozen=True):
+    fit: Fit
+    verdict: Verdict | None = None
+    missing: tuple[str, ...] = ()
+
+
+class Table:
+    """A rule whose rows are ready to be weighed."""
+
+    def __init__(self, rule: Rule, evidence: Mapping[str, Evidence], rows: Sequence[Row] | None = None) -> None:
+        self.rule = rule
+        rows = [row for row in rule.rows if row.until is None] if rows is None else rows
+        if rule.mode == "table":
+            rows = _best_of_each(rows, evidence)
+        self.rows = tuple(rows)
+        self.axes = tuple(dict.fromkeys(axis for row in self.rows for axis in row.when))
+        self._all = (1 << len(self.rows)) - 1
+        self._free = {axis: _bits(axis not in row.when for row in self.rows) for axis in self.axes}
+        self._masks: dict[tuple[str, str], tuple[int, int]] = {}
+        self.relation = Relation(rule) if rule.relation == "cuda" else None
+
+    def findings(self, question: Question) -> Iterator[Finding]:
+        """What the rule says; nothing when it does not apply."""
+        if self.rule.releases_only and question.nightly:
+            return
+        if self.relation is not None and not _is_cuda(question):
+            return
+        sure, possible = self._applicable(question, self.axes)
+        if self.rule.mode == "all":
+            yield from self._each(question, sure, possible)
+        elif not any(question.is_told(axis) for axis in self.axes if axis not in _ABOUT_THE_MACHINE):
+            return
+        elif possible:
+            yield from self._entry(question, sure, possible)
+        elif self.rule.between:
+            yield from self._between(question)
+
+    def sure(self, question: Question) -> list[Row]:
+        """The rows that surely apply."""
+        return [self.rows[index] for index in _indices(self._applicable(question, self.axes)[0])]
+
+    def possible(self, question: Question) -> list[Row]:
+        """The rows that may apply."""
+        return [self.rows[index] for index in _indices(self._applicable(question, self.axes)[1])]
+
+    def _applicable(self, question: Question, axes: Sequence[str]) -> tuple[int, int]:
+        """The rows that surely apply, and those that may, as bits."""
+        sure = possible = self._all
+        for axis in axes:
+            value = question.values.get(axis)
+            if value is None:
+                sure &= self._free[axis]
+                if not question.may_have(axis):
+                    possible &= self._free[axis]
+            else:
+                yes, maybe = self._mask(axis, value)
+                sure &= yes
+                possible &= maybe
+            if not possible:
+                return 0, 0
+        return sure, possible
+
+    def _mask(self, axis: str, value: Value) -> tuple[int, int]:
+        key = axis, value.text
+        if key not in self._masks:
+            if len(self._masks) > _CACHED:
+                self._masks.clear()
+            fits = [
+                conditions.fit(value, conditions.read(axis, row.when[axis])) if axis in row.when else Fit.YES
+                for row in self.rows
+            ]
+            self._masks[key] = _bits(fit is Fit.YES for fit in fits), _bits(fit is not Fit.NO for fit in fits)
+        return self._masks[key]
+
+    def _each(self, question: Question, sure: int, possible: int) -> Iterator[Finding]:
+        for index in _indices(possible):
+            row = self.rows[index]
+            if row.scope and not set(row.scope) & question.scope:
+                continue
+            need = self._need(question, row)
+            if sure >> index & 1:
+                if need.fit is Fit.MAYBE:
+                    yield self._open(row, need)
+                elif not (row.partial and need.fit is Fit.NO):
+                    yield Finding(self.rule, row, need.verdict or _verdict(row, need.fit))
+            elif need.fit is Fit.NO and not row.partial:
+                yield Finding(self.rule, None, Verdict.UNKNOWN, _missing(question, row))
+
+    def _open(self, row: Row, need: _Need) -> Finding:
+        """A row whose need could not be told: for a range that was asked, that is an unknown; else an axis is missing."""
+        return Finding(self.rule, None if need.missing else row, Verdict.UNKNOWN, need.missing)
+
+    def _entry(self, question: Question, sure: int, possible: int) -> Iterator[Finding]:
+        """The best entry that surely applies; else what all that may apply say together."""
+        if sure:
+            rows = [self.rows[next(_indices(sure))]]
+        else:
+            rows = [self.rows[index] for index in _indices(possible)]
+        yield from self._together(question, rows)
+
+    def _together(self, question: Question, rows: Sequence[Row], aside: str = "") -> Iterator[Finding]:
+        needs = [(row, self._need(question, row)) for row in rows]
+        needs = [(row, need) for row, need in needs if not (row.partial and need.fit is Fit.NO)]
+        if not needs:
+            return
+        good = [row for row, need in needs if need.fit is Fit.YES and need.verdict is None]
+        bad = [(row, need) for row, need in needs if need.fit is Fit.NO or need.verdict is not None]
+        if len(bad) == len(needs):
+            row, need = bad[0]
+            yield Finding(self.rule, row, need.verdict or _verdict(row, need.fit), aside=aside)
+        elif good and (len(good) == len(needs) or (self.rule.mixed == "lenient" and bad)):
+            yield Finding(self.rule, good[0], Verdict.SUPPORTED, aside=aside)
+        elif good and bad:
+            unsaid = dict.fromkeys(axis for row, _ in needs for axis in _missing(question, row))
+            yield Finding(self.rule, bad[0][0], Verdict.UNKNOWN, tuple(unsaid))
+        else:
+            yield Finding(
+                self.rule, None, Verdict.UNKNOWN, tuple(dict.fromkeys(m for _, n in needs for m in n.missing))
+            )
+
+    def _between(self, question: Question) -> Iterator[Finding]:
+        """Where no entry fits, the nearest before and after decide if they agree: a list between two equal ones."""
+        axis = self.rule.between
+        asked = question.values.get(axis)
+        if asked is None:
+            return
+        _, possible = self._applicable(question, [name for name in self.axes if name != axis])
+        rows = [self.rows[index] for index in _indices(possible) if axis in self.rows[index].when]
+        place = spans.lowest(asked.spans)
+        older = _nearest([row for row in rows if _place(row, axis) <= place], axis, newest=True)
+        newer = _nearest([row for row in rows if _place(row, axis) > place], axis, newest=False)
+        said = [list(self._together(question, rows)) for rows in (older, newer) if rows]
+        told = [findings[0] for findings in said if findings]
+        if not older or not newer or not told:
+            return
+        aside = f"no list of {axis} {asked.text} was seen; the nearest before and after it agree"
+        if len({finding.verdict for finding in told}) == 1 and (len(told) == 2 or newer[0].partial):  # noqa: PLR2004 - both
+            first = told[0]
+            yield Finding(self.rule, first.row, first.verdict, first.missing, aside if first.row else "")
+        else:
+            yield Finding(self.rule, told[0].row, Verdict.UNKNOWN, aside="the nearest lists before and after disagree")
+
+    def _need(self, question: Question, row: Row) -> _Need:
+        if row.need_any:
+            return _any_of([self._all_of(question, row, need) for need in row.need_any])
+        if row.need is None:
+            return _Need(Fit.NO)
+        return self._all_of(question, row, row.need)
+
+    def _all_of(self, question: Question, row: Row, needs: Conditions) -> _Need:
+        missing: list[str] = []
+        open_ = False
+        for axis in needs:
+            value = question.values.get(axis)
+            if value is None:
+                missing.append(axis)
+                continue
+            if self.relation is not None and axis == "gpu_arch":
+                verdict = self.relation.verdict(value.text, needs[axis], question.values.get("cuda_runtime"))
+                if verdict is not Verdict.SUPPORTED:
+                    return _Need(Fit.NO, verdict if verdict is not Verdict.UNSUPPORTED else row.otherwise)
+                continue
+            condition = conditions.read(axis, needs[axis])
+            fit = _fit(question, value, condition)
+            if fit is Fit.NO:
+                return _Need(Fit.NO)
+            # A version that names only its first components, such as driver 580, is the newest of them.
+            open_ |= fit is Fit.MAYBE and not (value.exact and condition.spans)
+        if missing or open_:
+            return _Need(Fit.MAYBE, missing=tuple(missing))
+        return _Need(Fit.YES)
+
+
+def _fit(question: Question, value: Value, condition: Asked) -> Fit:
+    other = condition.same or condition.compatible
+    if not other:
+        return conditions.fit(value, condition)
+    with_ = question.values.get(other)
+    return Fit.MAYBE if with_ is None else conditions.fit_other(value, condition, with_)
+
+
+def _is_cuda(question: Question) -> bool:
+    arch = question.values.get("gpu_arch")
+    return arch is None or arch.text.startswith("sm_")
+
+
+def _any_of(needs: Sequence[_Need]) -> _Need:
+    if any(need.fit is Fit.YES for need in needs):
+        return _Need(Fit.YES)
+    if all(need.fit is Fit.NO for need in needs):
+        return _Need(Fit.NO)
+    return _Need(Fit.MAYBE, missing=tuple(dict.fromkeys(axis for need in needs for axis in need.missing)))
+
+
+def _verdict(row: Row, fit: Fit) -> Verdict:
+    return Verdict.SUPPORTED if fit is Fit.YES else row.otherwise
+
+
+def _missing(question: Question, row: Row) -> tuple[str, ...]:
+    """The axes of a row's `when` that were not told, or not closely enough."""
+    return tuple(
+        axis
+        for axis, condition in row.when.items()
+        if (value := question.values.get(axis)) is None
+        or conditions.fit(value, conditions.read(axis, condition)) is Fit.MAYBE
+    )
+
+
+def _best_of_each(rows: Sequence[Row], evidence: Mapping[str, Evidence]) -> list[Row]:
+    """The entries in the order in which they are believed; of those about the same thing only the best known."""
+
+    def belief(row: Row) -> tuple[int, int]:
+        return -_specificity(row), _EVIDENCE[row.evidence or evidence[row.source]]
+
+    best: dict[tuple[object, ...], Row] = {}
+    for row in sorted(rows, key=belief):
+        best.setdefault((row.scope, *sorted((axis, str(condition)) for axis, condition in row.when.items())), row)
+    return list(best.values())
+
+
+def _specificity(row: Row) -> int:
+    """How closely a row says what it speaks of: axes first, then the components of their versions."""
+    return sum(
+        10 + (max(text.count(".") for text in conditions.alternatives(condition)) if is_version(axis) else 0)
+        for axis, condition in row.when.items()
+        if condition
+    )
+
+
+def _place(row: Row, axis: str) -> spans.Release:
+    return max(_lowest(axis, row.when[axis]), default=())
+
+
+@lru_cache(maxsize=4096)
+def _lowest(axis: str, condition: conditions.Condition) -> tuple[spans.Release, ...]:
+    return tuple(low for low, _ in conditions.read(axis, condition).spans.get("", ()))
+
+
+def _nearest(rows: Sequence[Row], axis: str, *, newest: bool) -> list[Row]:
+    """The rows of the release that is nearest from one side."""
+    if not rows:
+        return []
+    places = [_place(row, axis) for row in rows]
+    near = max(places) if newest else min(places)
+    return [row for row, place in zip(rows, places, strict=True) if place == near]
+
+
+def _bits(flags: Iterator[bool] | Sequence[bool]) -> int:
+    return sum(1 << index for index, flag in enumerate(flags) if flag)
+
+
+def _indices(bits: int) -> Iterator[int]:
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
