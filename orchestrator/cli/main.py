@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from orchestrator.cli.build import build
+from orchestrator.cli.bump import bump
 from orchestrator.cli.check import check
 from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
@@ -16,7 +17,7 @@ from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 
-VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check)
+VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check, bump)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,6 +9,10 @@ from orchestrator.model import Matrix
 
 def load(path: Path) -> Matrix:
     """The Matrix in a file; InputErrors with every problem in it, in the order of its lines."""
+    return read(source.read(path), source.name_of(path), path.parent)
+
+
+def read(content: str, name: str, folder: Path) -> Matrix:
+    """The Matrix in a text; `name` is its file in each place, `folder` the one in which its paths begin."""
     problems = Problems()
-    root = parse.parse(source.read(path), source.name_of(path), problems)
-    return schema.matrix_of(root, path.parent, problems)
+    return schema.matrix_of(parse.parse(content, name, problems), folder, problems)
