@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli.inputs import matrix, plan_of, usable
+from orchestrator.cli.inputs import plan_of, usable
 from orchestrator.cli.options import (
     engine_option,
     file_option,
@@ -34,7 +34,7 @@ def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jo
     from orchestrator.running.supply import supply
     from orchestrator.settings import load_site
 
-    planned, host = plan_of(matrix(file), select, tier, engine)
+    planned, host = plan_of(file, select, tier, engine)
     wanted = _wanted(cell for cell in planned.cells if select or cell.placement.placed)
     made = supply(usable(host), wanted, load_site(os.environ), jobs=jobs, say=say)
     failures = [image for image in made.values() if isinstance(image, BuildFailure)]

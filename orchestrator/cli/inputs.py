@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import TIERS
 from orchestrator.cli.output import say
+from orchestrator.cli.vendors import support_of
 from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -13,17 +14,15 @@ if TYPE_CHECKING:
 
 
 def matrix(file: Path) -> "Matrix":
-    """The matrix in a file; what it asks for and nothing does yet is told."""
+    """The matrix in a file, its aliases as the facts have them; what it asks for and nothing does yet is told."""
     from orchestrator.matrix.document import load
-    from orchestrator.model import Edge
+    from orchestrator.planning.aliases import has_aliases, resolve
 
     read = load(file)
     # What is read, checked and not acted on yet must not look as if it were.
-    if waiting := [name for name in ("loads", "facts", "secrets", "gates") if getattr(read, name)]:
+    if waiting := [name for name in ("loads", "secrets", "gates") if getattr(read, name)]:
         say(f"note: {file}: {', '.join(waiting)}: read and checked, nothing acts on it yet")
-    if read.edge != Edge():
-        say(f"note: {file}: edge: read and checked, edge cells are not planned yet")
-    return read
+    return resolve(read, support_of(read, file.parent).facts.values) if has_aliases(read) else read
 
 
 def host_of(engine: str | None, wanted: frozenset[str] | None = None) -> "Host":
@@ -44,12 +43,17 @@ def usable(host: "Host") -> str:
     return host.engine
 
 
-def plan_of(matrix: "Matrix", select: tuple[str, ...], tier: str, engine: str | None) -> tuple["Plan", "Host"]:
-    """The plan of a matrix on this machine."""
+def plan_of(file: Path, select: tuple[str, ...], tier: str, engine: str | None) -> tuple["Plan", "Host"]:
+    """The plan of the matrix in a file on this machine."""
     from orchestrator.planning.plan import make_plan
+    from orchestrator.planning.space import all_values, by_axis
 
-    host = host_of(engine, frozenset(row.axes.get("python", "") for row in matrix.production))
-    return make_plan(matrix, host, tiers=TIERS[tier], select=select), host
+    read = matrix(file)
+    pythons = {row.axes.get("python", "") for row in read.production}
+    if tier != "production":
+        pythons.update(all_values(by_axis(read.axes), "python"))
+    host = host_of(engine, frozenset(pythons))
+    return make_plan(read, host, tiers=TIERS[tier], select=select, support=support_of(read, file.parent)), host
 
 
 def read_plan(file: Path) -> "Plan":

@@ -7,6 +7,7 @@ import click
 from orchestrator.cli.inputs import matrix, plan_of
 from orchestrator.cli.options import TIERS, engine_option, file_option, json_option, options, select_option, tier_option
 from orchestrator.cli.output import colour, show, show_json, width
+from orchestrator.cli.vendors import support_of
 
 
 @click.command()
@@ -15,7 +16,7 @@ def plan(file: Path, select: tuple[str, ...], tier: str, engine: str | None, as_
     """Show the cells of the matrix: why each is in, where it runs, what the whole will cost."""
     from orchestrator.planning.plan import plan_json
 
-    planned, _ = plan_of(matrix(file), select, tier, engine)
+    planned, _ = plan_of(file, select, tier, engine)
     if as_json:
         show(plan_json(planned).decode().rstrip("\n"))
     else:
@@ -32,6 +33,7 @@ def render(file: Path, cell: str, as_json: bool) -> None:
     from orchestrator.images.recipe import render as render_recipe
     from orchestrator.planning.plan import make_plan
 
-    chosen = make_plan(matrix(file), None, tiers=TIERS["all"], select=(cell,)).cells[0]
+    read = matrix(file)
+    chosen = make_plan(read, None, tiers=TIERS["all"], select=(cell,), support=support_of(read, file.parent)).cells[0]
     rendered = render_recipe(chosen.axes)
     show_json({"cell": chosen.id, "image": chosen.image, "containerfile": rendered}) if as_json else show(rendered)

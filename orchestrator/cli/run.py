@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli.inputs import host_of, matrix, plan_of, read_plan, usable
+from orchestrator.cli.inputs import host_of, plan_of, read_plan, usable
 from orchestrator.cli.options import (
     engine_option,
     file_option,
@@ -51,7 +51,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     given = resume / "plan.json" if resume else plan_file
     begun = engine_of(resume) if resume and not engine else None
     engine = begun if begun in ENGINES else engine
-    planned, host = (read_plan(given), host_of(engine)) if given else plan_of(matrix(file), select, tier, engine)
+    planned, host = (read_plan(given), host_of(engine)) if given else plan_of(file, select, tier, engine)
     say(f"engine: {usable(host)} ({host.engine_reason})")
     folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
     say(f"run: {folder}")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator import axes
 from orchestrator.model import Axes, Cost, PlannedCell, RunnerClass
-from orchestrator.planning.place import gpus_of
+from orchestrator.planning.place import gpus_of, runner_for
 
 _GB = 1_000_000_000
 _EAGER_MINUTES: Mapping[str, float] = {"cpu": 0.3, "cuda": 1.5, "rocm": 1.5, "xpu": 1.5, "ready": 1.5}
@@ -42,14 +42,19 @@ def cost(cells: Sequence[PlannedCell], runners: Sequence[RunnerClass]) -> Cost:
         images=len(images),
         minutes=round(sum(minutes(cell.axes) for cell in placed), 2),
         gpu_hours=round(sum(minutes(cell.axes) / 60 * gpus_of(cell.axes) for cell in placed), 4),
-        money=round(sum(_money(cell, by_name.get(cell.placement.runner or "")) for cell in placed), 4),
+        money=round(sum(_money(cell.axes, by_name.get(cell.placement.runner or "")) for cell in placed), 4),
         build_bytes=sum(_IMAGE_BYTES[platform] for platform in images.values()),
     )
 
 
-def _money(cell: PlannedCell, runner: RunnerClass | None) -> float:
+def spent(cell: Axes, runners: Sequence[RunnerClass]) -> tuple[float, float]:
+    """The GPU-hours and the money of one cell on the runner class that would run it."""
+    return minutes(cell) / 60 * gpus_of(cell), _money(cell, runner_for(cell, runners))
+
+
+def _money(cell: Axes, runner: RunnerClass | None) -> float:
     """A machine's price for the time of a cell; a cell with one of eight GPUs takes an eighth of the machine."""
     if runner is None or runner.price_per_hour is None:
         return 0.0
-    share = gpus_of(cell.axes) / int(runner.axes.get("gpus", "1")) if gpus_of(cell.axes) else 1.0
-    return minutes(cell.axes) / 60 * runner.price_per_hour * share
+    share = gpus_of(cell) / int(runner.axes.get("gpus", "1")) if gpus_of(cell) else 1.0
+    return minutes(cell) / 60 * runner.price_per_hour * share

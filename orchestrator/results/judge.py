@@ -17,9 +17,8 @@ from orchestrator.model import Attempt, Case, CellResult, PlannedCell
 from orchestrator.results import causes, known, reasons
 from orchestrator.results.bundle import Bundle
 from orchestrator.results.evidence import Evidence, count, gather, is_failing
-from orchestrator.vocabulary import Cause, Outcome, Purpose, Status, Step
+from orchestrator.vocabulary import Cause, Outcome, Purpose, Status, Step, Verdict
 
-UNSUPPORTED = "unsupported:"  # how a placement says that no machine could help, because a rule forbids the cell
 _REASON = 600  # characters of a reason: the differences of several axes fit
 _DEVICE_EXIT = 4  # the suite's own exit code: device missing or lost
 _USAGE_EXIT = 2
@@ -257,10 +256,10 @@ def distinct(attempts: Attempts) -> Attempts:
 
 def _without_attempt(cell: PlannedCell) -> CellResult:
     reason = cell.placement.reason
-    if cell.placement.placed:
+    if cell.support.verdict is Verdict.UNSUPPORTED:
+        status, cause = Status.UNSUPPORTED, Cause.RULE  # no machine could help
+    elif cell.placement.placed:
         status, cause, reason = Status.NOT_RUN, Cause.NONE, "no attempt at it is there"
-    elif reason.startswith(UNSUPPORTED):
-        status, cause = Status.UNSUPPORTED, Cause.RULE
     else:
         status, cause = Status.UNPLACED, Cause.NO_MACHINE
     return CellResult(

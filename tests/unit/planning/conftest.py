@@ -1,11 +1,16 @@
 """What the tests of this room share: rows, machines and matrices, made by hand."""
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from orchestrator import axes
 from orchestrator.model import (
+    Alternative,
+    Answer,
+    AxisValues,
     ContainerNeeds,
     Edge,
     Host,
@@ -13,11 +18,14 @@ from orchestrator.model import (
     Limits,
     Matrix,
     Place,
+    Reason,
     Row,
     Rule,
     RunnerClass,
 )
-from orchestrator.vocabulary import Status
+from orchestrator.planning.asking import Asking
+from orchestrator.planning.expand import Expansion
+from orchestrator.vocabulary import RuleKind, Status, Verdict
 
 CPU = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11"}
 CUDA = {"torch": "2.13.0", "torch_build": "cu130", "python": "3.12", "driver": "580", "gpu": "H100", "gpus": "8"}
@@ -35,6 +43,48 @@ def row(name: str, axes: dict[str, str], line: int = 1, **more: Any) -> Row:
 def runner(name: str, axes: dict[str, str], **more: Any) -> RunnerClass:
     values = {"hosts": 1, "tags": (), "price_per_hour": None, "watts": None, "container": ContainerNeeds(), **more}
     return RunnerClass(name=name, axes=axes, place=at(1), **values)
+
+
+def values(axis: str, *values: str, line: int = 1, **when: str) -> AxisValues:
+    return AxisValues(axis=axis, values=values, when=when, place=at(line))
+
+
+def says(verdict: Verdict, rule: str = "floor", **when: str) -> tuple[dict[str, str], Reason]:
+    """What a vendor says where some axes match: a pattern each, as in a site rule."""
+    reason = Reason(
+        kind=RuleKind.INTERVAL,
+        rule=rule,
+        axes=tuple(when),
+        verdict=verdict,
+        because=f"{rule} says {verdict}",
+        source="manual",
+        as_of="2026-11-01",
+    )
+    return when, reason
+
+
+class Vendor:
+    """Says of combinations what it was told to say; of all others that they are supported."""
+
+    def __init__(self, *told: tuple[dict[str, str], Reason]) -> None:
+        self.told = told
+
+    def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
+        cell = {name: str(value) for name, value in combination.items()}
+        reasons = [reason for when, reason in self.told if axes.selects(when, cell)]
+        order = [Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED]
+        reasons.sort(key=lambda reason: order.index(reason.verdict))
+        near = (Alternative(change={"torch_build": "cu130"}, verdict=Verdict.SUPPORTED),) if nearest and reasons else ()
+        verdict = reasons[0].verdict if reasons else Verdict.SUPPORTED
+        return Answer(verdict=verdict, reasons=tuple(reasons), supported_until=None, nearest=near)
+
+    def refusal(self, axes: Mapping[str, str]) -> Reason | None:
+        answer = self.answer(axes)
+        return answer.reasons[0] if answer.verdict is Verdict.UNSUPPORTED else None
+
+
+def expansion(of: Matrix, machine: Host | None = None, vendor: Vendor | None = None) -> Expansion:
+    return Expansion(matrix=of, host=machine, asking=Asking(vendor or Vendor(), of.rules))
 
 
 def host(engine: Any = "docker", pythons: tuple[str, ...] = (), **axes: str) -> Host:
@@ -68,5 +118,16 @@ def matrix(*rows: Row, **sections: Any) -> Matrix:
 def make() -> SimpleNamespace:
     """Makes rows, machines and matrices; `cpu` and `cuda` are the axes of a cell that one and the other can run."""
     return SimpleNamespace(
-        row=row, runner=runner, host=host, rule=rule, known=known, matrix=matrix, cpu=dict(CPU), cuda=dict(CUDA)
+        row=row,
+        runner=runner,
+        host=host,
+        rule=rule,
+        known=known,
+        matrix=matrix,
+        values=values,
+        says=says,
+        vendor=Vendor,
+        expansion=expansion,
+        cpu=dict(CPU),
+        cuda=dict(CUDA),
     )

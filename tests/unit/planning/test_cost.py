@@ -11,7 +11,7 @@ from orchestrator.planning.expand import cells_of
 def cost_of(make: SimpleNamespace, *cells: dict[str, str], runners: Any = (), host: Any = None) -> Cost:
     rows = tuple(make.row(f"row{number}", cell) for number, cell in enumerate(cells))
     matrix = make.matrix(*rows, runners=runners)
-    return cost(cells_of(rows, matrix, host)[0], runners)
+    return cost(cells_of(rows, make.expansion(matrix, host))[0], runners)
 
 
 def test_a_compiler_takes_longer_than_none(make: SimpleNamespace) -> None:

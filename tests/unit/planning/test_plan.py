@@ -14,15 +14,23 @@ from orchestrator import axes
 from orchestrator.errors import ExitCode, InputError, NothingSelected
 from orchestrator.matrix.document import load
 from orchestrator.model import Matrix, Plan
+from orchestrator.planning.asking import Says
 from orchestrator.planning.plan import MAX_CELLS, make_plan, plan_json
+from orchestrator.support.check import Support
+from orchestrator.support.facts import load_facts
 from orchestrator.vocabulary import LeftOutKind, Tier
 
 ROOT = Path(__file__).parents[3]
 PRODUCTION = frozenset({Tier.PRODUCTION})
 
 
-def plan_of(matrix: Matrix, *select: str, host: Any = None, tiers: frozenset[Tier] = PRODUCTION) -> Plan:
-    return make_plan(matrix, host, tiers=tiers, select=select)
+SUPPORT = Support(load_facts())
+
+
+def plan_of(
+    matrix: Matrix, *select: str, host: Any = None, tiers: frozenset[Tier] = PRODUCTION, support: Says = SUPPORT
+) -> Plan:
+    return make_plan(matrix, host, tiers=tiers, select=select, support=support)
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +82,6 @@ def test_no_cell_is_of_another_tier(make: SimpleNamespace, tiers: frozenset[Tier
         plan_of(make.matrix(make.row("a", make.cpu)), tiers=tiers)
 
 
-def test_the_edge_adds_no_cell_of_its_own(real: Matrix) -> None:
-    assert plan_of(real, tiers=frozenset(Tier)) == plan_of(real)
-
-
 def test_rules_that_forbid_everything_leave_nothing(make: SimpleNamespace) -> None:
     with pytest.raises(NothingSelected, match="no cell is left to work on") as caught:
         plan_of(make.matrix(make.row("a", make.cpu), rules=(make.rule(7, torch="*"),)))
@@ -110,7 +114,7 @@ def ids_and_their_owners(value: object, path: str = "") -> Iterator[str]:
 def test_the_key_id_occurs_on_cells_only(real: Matrix, make: SimpleNamespace) -> None:
     document = json.loads(plan_json(plan_of(real, "cpu-*", host=make.host())))
     assert set(ids_and_their_owners(document)) == {"/cells[]"}
-    assert set(document) == {"schema_version", "matrix", "cells", "left_out", "cost"}
+    assert set(document) == {"schema_version", "matrix", "cells", "left_out", "cost", "coverage"}
     assert isinstance(document["cells"][0]["image"], str)
 
 

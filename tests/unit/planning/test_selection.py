@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator import axes
 from orchestrator.errors import ExitCode, NothingSelected
-from orchestrator.planning.selection import check_globs, is_selected
+from orchestrator.planning.selection import check_globs, is_asked_by_name, is_selected
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from orchestrator.planning.selection import check_globs, is_selected
 )
 def test_a_glob_names_a_row_or_its_cell(make: SimpleNamespace, globs: tuple[str, ...], selected: bool) -> None:
     assert axes.cell_id(make.cpu) == "torch2.13.0-cpu-py3.11-f5005687"
-    assert is_selected(make.row("cpu-eager", make.cpu), globs) is selected
+    assert is_selected(("cpu-eager", axes.cell_id(make.cpu)), globs) is selected
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_glob_names_a_row_or_its_cell(make: SimpleNamespace, globs: tuple[str,
 )
 def test_a_glob_that_names_nothing_is_told_with_the_nearest_names(make: SimpleNamespace, glob: str, hint: str) -> None:
     with pytest.raises(NothingSelected) as caught:
-        check_globs([make.row("cpu-eager", make.cpu)], ("cpu-*", glob))
+        check_globs([("cpu-eager", axes.cell_id(make.cpu))], ("cpu-*", glob))
     assert caught.value.exit_code == ExitCode.NOTHING_SELECTED
     assert caught.value.hint.startswith(hint)
     assert caught.value.fact.isprintable()
@@ -48,4 +48,17 @@ def test_a_matrix_without_rows_is_told(make: SimpleNamespace) -> None:
 
 
 def test_globs_that_all_name_something_are_well(make: SimpleNamespace) -> None:
-    check_globs([make.row("cpu-eager", make.cpu)], ("cpu*", "*eager"))
+    check_globs([("cpu-eager", axes.cell_id(make.cpu))], ("cpu*", "*eager"))
+
+
+def test_a_hint_of_the_caller_comes_last() -> None:
+    with pytest.raises(NothingSelected) as caught:
+        check_globs([("cpu", "torch-1")], ("gpu",), hint="or so")
+    assert caught.value.hint.endswith("; or so")
+
+
+@pytest.mark.parametrize(
+    ("glob", "expected"), [("cpu", True), ("torch-1", True), ("cp?", False), ("*", False), ("gpu", False), ("", False)]
+)
+def test_a_glob_without_a_wildcard_asks_by_name(glob: str, expected: bool) -> None:
+    assert is_asked_by_name(("cpu", "torch-1"), (glob,)) is expected

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import formats
-from orchestrator.model import Attempt, Case, CellResult, Counts, Exit, Limits, Log, Placement
+from orchestrator.model import Attempt, Case, CellResult, CellSupport, Counts, Exit, Limits, Log, Placement
 from orchestrator.results import judge as judge_module
 from orchestrator.results.bundle import Bundle
 from orchestrator.results.evidence import gather
 from orchestrator.results.judge import TABLE, decide, judge
 from orchestrator.results.progress import Progress
-from orchestrator.vocabulary import Cause, Outcome, Purpose, Status, Step
+from orchestrator.vocabulary import Cause, Outcome, Purpose, Status, Step, Verdict
 
 PASS = Case(name="test_matmul", outcome=Outcome.PASSED)
 CONV = Case(name="test_conv", outcome=Outcome.FAILED, message="numerics: off by 1")
@@ -643,12 +643,13 @@ def test_nothing_passes_without_a_clean_exit_and_a_whole_good_report(
 def test_without_an_attempt_the_plan_says_why(make: SimpleNamespace) -> None:
     placed = judge(make.cell(), [])
     unplaced = judge(make.cell(placement=Placement(placed=False, runner=None, reason="needs gpu=H100")), [])
-    forbidden = Placement(placed=False, runner=None, reason="unsupported: no wheel for 3.14")
-    unsupported = judge(make.cell(placement=forbidden), [])
+    forbidden = Placement(placed=False, runner=None, reason="no wheel for 3.14")
+    unsupported = judge(make.cell(placement=forbidden, support=CellSupport(verdict=Verdict.UNSUPPORTED)), [])
 
     assert (placed.status, placed.cause) == (Status.NOT_RUN, Cause.NONE)
     assert (unplaced.status, unplaced.cause, unplaced.reason) == (Status.UNPLACED, Cause.NO_MACHINE, "needs gpu=H100")
     assert (unsupported.status, unsupported.cause) == (Status.UNSUPPORTED, Cause.RULE)
+    assert unsupported.reason == "no wheel for 3.14"
 
 
 def test_an_unplaced_cell_that_ran_elsewhere_is_judged_by_what_ran(make: SimpleNamespace) -> None:

@@ -1,0 +1,125 @@
+"""What may be planned: the site's rules and what vendors say, each combination asked once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from orchestrator import axes
+from orchestrator.model import Alternative, Answer, Axes, CellSupport, Reason, Rule
+from orchestrator.vocabulary import LeftOutKind, RuleKind, Verdict
+
+# Topics of the facts that say that pip or the distribution has nothing to install; other topics are about running it.
+NO_WHEEL = frozenset({"index-mapping", "python-wheel", "python-tag", "distribution", "host-arch", "glibc", "libc"})
+PLANNED = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})
+
+
+class Says(Protocol):
+    """What answers for the vendors: `orchestrator.support.check.Support`."""
+
+    def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
+        """The verdict of a combination with every reason."""
+
+    def refusal(self, axes: Mapping[str, str]) -> Reason | None:
+        """The reason that forbids every completion of some axes, if one does."""
+
+
+class Against(Struct, frozen=True, kw_only=True):
+    """What keeps a combination out of a plan."""
+
+    kind: LeftOutKind
+    reason: str
+    rule: str = ""
+    source: str = ""
+
+
+class Asking:
+    """Asks the site's rules first and the vendors after them, and remembers what they said."""
+
+    def __init__(self, says: Says, rules: Sequence[Rule]) -> None:
+        self._says = says
+        self._rules = rules
+        self._refusals: dict[frozenset[tuple[str, str]], Reason | None] = {}
+        self._answers: dict[frozenset[tuple[str, str]], Answer] = {}
+
+    def refusal(self, partial: Axes) -> Reason | None:
+        """The first reason that forbids every completion of some axes, if one does."""
+        key = frozenset(partial.items())
+        if key not in self._refusals:
+            self._refusals[key] = site_refusal(partial, self._rules) or self._says.refusal(partial)
+        return self._refusals[key]
+
+    def answer(self, cell: Axes) -> Answer:
+        """What vendors say of a whole cell."""
+        key = frozenset(cell.items())
+        if key not in self._answers:
+            self._answers[key] = self._says.answer(cell)
+        return self._answers[key]
+
+    def nearest(self, cell: Axes) -> tuple[Alternative, ...]:
+        """The nearest combinations that are supported."""
+        return self._says.answer(cell, nearest=True).nearest
+
+    def against(self, cell: Axes) -> Against | None:
+        """What keeps an edge cell out: a refusal, or that nobody says that it works."""
+        if reason := self.refusal(cell):
+            return against(reason)
+        answer = self.answer(cell)
+        if answer.verdict in PLANNED:
+            return None
+        if answer.verdict is Verdict.UNKNOWN:
+            return _unknown(answer)
+        return against(answer.reasons[0])
+
+
+def site_refusal(partial: Axes, rules: Sequence[Rule]) -> Reason | None:
+    """The first site rule that forbids some axes, as a reason."""
+    rule = next((rule for rule in rules if axes.selects(rule.forbid, partial)), None)
+    if rule is None:
+        return None
+    return Reason(
+        kind=RuleKind.SITE_RULE,
+        rule="site rule",
+        axes=tuple(rule.forbid),
+        verdict=Verdict.UNSUPPORTED,
+        because=rule.because,
+        source=", ".join(filter(None, (rule.source, f"{rule.place.file}:{rule.place.line}"))),
+        as_of="",
+    )
+
+
+def against(reason: Reason) -> Against:
+    """A reason as what keeps a combination out, in one sentence with its rule and where that is written."""
+    kind = LeftOutKind.UNSUPPORTED
+    if reason.kind is RuleKind.SITE_RULE:
+        kind = LeftOutKind.RULE
+    elif reason.rule in NO_WHEEL:
+        kind = LeftOutKind.NO_WHEEL
+    source = ", ".join(filter(None, (reason.source, reason.as_of)))
+    said = ", ".join(filter(None, (reason.rule, source)))
+    return Against(kind=kind, reason=f"{reason.because} ({said})", rule=reason.rule, source=source)
+
+
+def _unknown(answer: Answer) -> Against:
+    first = next(iter(answer.reasons), None)
+    if first is not None and first.verdict is Verdict.UNKNOWN:
+        said = against(first)
+        reason = f"nobody says that it works: {said.reason}"
+        return Against(kind=LeftOutKind.UNKNOWN, reason=reason, rule=said.rule, source=said.source)
+    lacking = f"; it would help to know {', '.join(answer.missing)}" if answer.missing else ""
+    return Against(kind=LeftOutKind.UNKNOWN, reason=f"nobody says that it works{lacking}")
+
+
+def support_of(answer: Answer) -> CellSupport:
+    """The verdict of a cell with the one reason that decides it."""
+    first = next((reason for reason in answer.reasons if reason.verdict is answer.verdict), None)
+    if first is None:
+        return CellSupport(verdict=answer.verdict, supported_until=answer.supported_until)
+    return CellSupport(
+        verdict=answer.verdict,
+        rule=first.rule,
+        because=first.because,
+        source=first.source,
+        as_of=first.as_of,
+        supported_until=answer.supported_until,
+    )
