@@ -15,7 +15,7 @@ _VERSIONS = frozenset(
 INHERENT = frozenset(
     {
         *("torch", "torch_build", "python", "channel", "host_arch", "os", "distro", "glibc"),
-        *("gpu", "gpu_arch", "gpu_class", "gpu_vendor", "gfx_as"),
+        *("gpu", "gpu_arch", "gpu_class", "gfx_as"),
         *("driver", "driver_cuda", "cuda_runtime", "amdgpu_driver", "rocm_userspace"),
     }
 )

@@ -15,8 +15,7 @@ from orchestrator.support.listed import listed_arches
 from orchestrator.support.modes import Modes
 from orchestrator.support.nearest import find_nearest
 from orchestrator.support.question import Question
-from orchestrator.support.rows import Row
-from orchestrator.support.said import Said, filled, in_order, worst
+from orchestrator.support.said import Said, in_order, worst
 from orchestrator.support.table import Finding
 from orchestrator.vocabulary import RuleKind, Verdict
 
@@ -42,14 +41,14 @@ class Support:
         question = self.question(combination)
         said = list(self._said(question, combination))
         verdict, told = self._verdict(question, said)
-        reasons = in_order(told, verdict)
+        reasons, shown = in_order(told, verdict), question.shown()
         missing = dict.fromkeys(axis for each in told for axis in each.missing if axis not in question.values)
         if verdict is Verdict.UNSUPPORTED:  # nothing that was left unsaid can mend it
             missing = dict.fromkeys(axis for axis in missing if axis == "cuda_compat")
         until = min((each.until for each in told if each.until), default=None)
         return Answer(
             verdict=verdict,
-            reasons=tuple(each.reason() for each in reasons),
+            reasons=tuple(each.reason(shown) for each in reasons),
             supported_until=until,
             nearest=find_nearest(self, combination, verdict, reasons, tuple(missing)) if nearest else (),
             missing=tuple(missing),
@@ -69,7 +68,9 @@ class Support:
                 self._refusals.clear()
             question = self.question(axes)
             refusing = [each for each in self._said(question, axes) if each.verdict is Verdict.UNSUPPORTED]
-            self._refusals[key] = in_order(refusing, Verdict.UNSUPPORTED)[0].reason() if refusing else None
+            self._refusals[key] = (
+                in_order(refusing, Verdict.UNSUPPORTED)[0].reason(question.shown()) if refusing else None
+            )
         return self._refusals[key]
 
     def question(self, combination: Mapping[str, object]) -> Question:
@@ -81,6 +82,8 @@ class Support:
     def _said(self, question: Question, combination: Mapping[str, object]) -> Iterator[Said]:
         yield from self._site(combination)
         for table in self.facts.tables:
+            if not table.concerns(question):
+                continue
             for finding in table.findings(question):
                 yield self._of_finding(question, finding)
         yield from listed_arches(question, self.facts)
@@ -90,30 +93,26 @@ class Support:
 
     def _of_finding(self, question: Question, finding: Finding) -> Said:
         rule, row = finding.rule, finding.row
-        axes = (
-            tuple(dict.fromkeys((*row.when, *(row.need or {}), *(a for need in row.need_any for a in need))))
-            if row
-            else ()
-        )
-        scope = (*rule.answers, *row.scope) if row else ()
         holds = finding.verdict is Verdict.SUPPORTED
-        rank = rule.rank_yes if holds and rule.rank_yes is not None else rule.rank
-        common = {"kind": rule.kind, "rule": rule.name, "rank": rank, "verdict": finding.verdict}
-        common |= {"scope": scope, "proves": rule.proves}
-        if row is None or _tells_itself(question, row, finding.verdict):
-            return Said(**common, missing=finding.missing)
+        if row is None or (holds and _tells_itself(question, finding)):
+            return Said(
+                kind=rule.kind, rule=rule.name, rank=rule.rank, verdict=finding.verdict, missing=finding.missing
+            )
         source, as_of = self.facts.source(row)
-        template = rule.yes if holds else row.because or rule.no
-        because = filled(template, question.shown(), _allowed(row.need or {}))
-        if finding.aside:
-            because += f" ({finding.aside})"
         return Said(
-            **common,
-            axes=question.given(axes),
-            because=because,
+            kind=rule.kind,
+            rule=rule.name,
+            rank=rule.rank_yes if holds and rule.rank_yes is not None else rule.rank,
+            verdict=finding.verdict,
+            axes=question.given(finding.axes),
+            because=rule.yes if holds else row.because or rule.no,
+            need=row.need or {},
+            aside=finding.aside,
             source=source,
             as_of=as_of,
             missing=finding.missing,
+            scope=(*rule.answers, *row.scope),
+            proves=rule.proves,
         )
 
     def _site(self, combination: Mapping[str, object]) -> Iterator[Said]:
@@ -143,13 +142,7 @@ class Support:
         return verdict, said
 
 
-def _tells_itself(question: Question, row: Row, verdict: Verdict) -> bool:
+def _tells_itself(question: Question, finding: Finding) -> bool:
     """Whether a row only finds that what follows from torch fits torch: nobody named the companion."""
-    axes = {*row.when, *(row.need or {})}
-    derived = axes & question.origin.keys() - INHERENT
-    return verdict is Verdict.SUPPORTED and not row.scope and bool(derived) and not derived - _BY_TORCH
-
-
-def _allowed(need: Mapping[str, object]) -> str:
-    parts = [", ".join(value) if isinstance(value, tuple) else str(value) for value in need.values()]
-    return "; ".join(parts)
+    derived = set(finding.axes) & question.origin.keys() - INHERENT
+    return bool(derived) and derived <= _BY_TORCH and not (finding.row and finding.row.scope)

@@ -20,7 +20,7 @@ _OF_BUILDS = {RuleKind.BINARY_COMPATIBILITY, RuleKind.VALIDATED_LIST}
 
 def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
     """The axes that were given and that nothing spoke of, or that could not be read."""
-    proofs = [each for each in said if each.because and each.proves]
+    proofs = [each for each in said if each.because and (each.proves or each.verdict is not Verdict.SUPPORTED)]
     spoken = {axis for each in proofs for axis in each.axes}
     asked = [axis for axis in question.values if axis not in question.origin]
     silent = [axis for axis in asked if axis in COMPANIONS and not spoken & {axis}]

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.support import conditions, spans, written
-from orchestrator.support.axes import vendor_of_build
-from orchestrator.support.conditions import Fit, Value
+from orchestrator.support.axes import is_version, vendor_of_build
+from orchestrator.support.conditions import Value
 from orchestrator.support.devices import Devices
 from orchestrator.support.question import Question
 from orchestrator.support.rows import AmdgpuRelease, Derivation
+from orchestrator.support.selector import Selector, indices
 
 _CUDA_BUILD = re.compile(r"cu(\d{1,2})(\d)")
 _PASSES = 3
@@ -23,37 +24,23 @@ class Derivations:
     """The derivations of the facts, by the axis that they give, best fitting first."""
 
     def __init__(self, rows: Sequence[Derivation]) -> None:
-        self._by_axis: dict[str, list[tuple[Derivation, str]]] = {}
+        given: dict[str, list[Derivation]] = {}
         for row in sorted(rows, key=lambda row: -_closeness(row)):
-            for axis, text in row.gives.items():
-                self._by_axis.setdefault(axis, []).append((row, text))
-        self._known: dict[tuple[str, tuple[str, ...]], tuple[Value, tuple[str, ...]] | None] = {}
-        self._reads = {
-            axis: tuple(dict.fromkeys(name for row, _ in rows for name in row.when))
-            for axis, rows in self._by_axis.items()
+            for axis in row.gives:
+                given.setdefault(axis, []).append(row)
+        self._by_axis = {
+            axis: (rows, Selector([row.when for row in rows]), [_value(axis, row.gives[axis]) for row in rows])
+            for axis, rows in given.items()
         }
 
     def apply(self, question: Question) -> bool:
         """Adds what follows; True when something did."""
         before = len(question.values)
-        for axis in self._by_axis:
-            if axis not in question.values and (found := self._value(question, axis)):
-                question.derive(axis, *found)
+        for axis, (rows, selector, values) in self._by_axis.items():
+            if axis not in question.values and (sure := selector.select(question)[0]):
+                best = next(indices(sure))
+                question.derive(axis, values[best], tuple(rows[best].when))
         return len(question.values) > before
-
-    def _value(self, question: Question, axis: str) -> tuple[Value, tuple[str, ...]] | None:
-        key = axis, tuple(value.text if (value := question.values.get(name)) else "" for name in self._reads[axis])
-        if key not in self._known:
-            if len(self._known) > 20_000:  # noqa: PLR2004 - values come from outside
-                self._known.clear()
-            self._known[key] = self._work_out(question, axis)
-        return self._known[key]
-
-    def _work_out(self, question: Question, axis: str) -> tuple[Value, tuple[str, ...]] | None:
-        for row, text in self._by_axis[axis]:
-            if all(_holds(question, name, row) for name in row.when):
-                return _value(axis, text), tuple(row.when)
-        return None
 
 
 def derive(question: Question, devices: Devices, derivations: Derivations, drivers: Sequence[AmdgpuRelease]) -> None:
@@ -170,14 +157,7 @@ def _assume(question: Question, axis: str, word: str) -> None:
         question.origin[axis] = ()
 
 
-def _holds(question: Question, axis: str, row: Derivation) -> bool:
-    value = question.values.get(axis)
-    return value is not None and conditions.fit(value, conditions.read(axis, row.when[axis])) is Fit.YES
-
-
 def _value(axis: str, text: str) -> Value:
-    from orchestrator.support.axes import is_version
-
     found = written.version(axis, text) if is_version(axis) else Value(text, words=(text,))
     if found is None:
         raise ValueError(f"`{text}` is no value of `{axis}`")

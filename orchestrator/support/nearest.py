@@ -111,8 +111,10 @@ class _Search:
         question = self._support.question({axis: asked})
         value = question.values.get(axis)
         at = spans.lowest(value.spans) if value else ()
-        below = [each for each in known if spans.lowest(spans.read(each)) < at]
-        above = [each for each in known if spans.lowest(spans.read(each)) > at]
+        tag = value.tag if value else ""
+        same = [each for each in known if each.endswith("t") == bool(tag)]
+        below = [each for each in same if spans.lowest(spans.read(each.removesuffix("t"))) < at]
+        above = [each for each in same if spans.lowest(spans.read(each.removesuffix("t"))) > at]
         return _outwards(below[::-1], above)
 
 

@@ -5,13 +5,18 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from orchestrator.model import Reason
+from orchestrator.support.conditions import alternatives
+from orchestrator.support.rows import Conditions
 from orchestrator.vocabulary import RuleKind, Verdict
 
 _SEVERITY = (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED)
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """A verdict with what it rests on. `because` empty: only the `missing` axes are to be told."""
+    """A verdict with what it rests on. `because` empty: only the `missing` axes are to be told.
+
+    `need` makes `because` a template: it is filled only for an answer that is told.
+    """
 
     kind: RuleKind
     rule: str
@@ -19,6 +24,8 @@ class Said(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     axes: tuple[str, ...] = ()
     because: str = ""
+    need: Conditions | None = None
+    aside: str = ""
     source: str = ""
     as_of: str = ""
     missing: tuple[str, ...] = ()
@@ -26,14 +33,15 @@ class Said(Struct, frozen=True, kw_only=True):
     scope: tuple[str, ...] = ()
     proves: bool = True
 
-    def reason(self) -> Reason:
-        """The same for an answer."""
+    def reason(self, shown: Mapping[str, str]) -> Reason:
+        """The same for an answer; `shown` is what was said of each axis."""
+        because = self.because if self.need is None else filled(self.because, shown, _allowed(self.need))
         return Reason(
             kind=self.kind,
             rule=self.rule,
             axes=self.axes,
             verdict=self.verdict,
-            because=self.because,
+            because=because + (f" ({self.aside})" if self.aside else ""),
             source=self.source,
             as_of=self.as_of,
         )
@@ -63,3 +71,7 @@ def filled(template: str, shown: Mapping[str, str], allowed: str = "") -> str:
         else:
             out.append("{" + part)
     return "".join(out)
+
+
+def _allowed(need: Conditions) -> str:
+    return "; ".join(", ".join(alternatives(condition)) for condition in need.values())

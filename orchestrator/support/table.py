@@ -1,7 +1,6 @@
 """How the rows of a rule are weighed against a question.
 
-Which rows apply is kept as bits of one whole number an axis and value: a question costs a few `and`s, not a walk over
-every row. In a rule of mode `all` each row speaks for itself. In a rule of mode `table` the rows are the entries of one
+In a rule of mode `all` each row speaks for itself. In a rule of mode `table` the rows are the entries of one
 table, and the entry that fits best counts; where axes are missing, every entry that may be meant has a say.
 """
 
@@ -11,15 +10,15 @@ from functools import lru_cache
 from msgspec import Struct
 
 from orchestrator.support import conditions, spans
-from orchestrator.support.axes import is_version
+from orchestrator.support.axes import INHERENT, is_version
 from orchestrator.support.binary import Relation
 from orchestrator.support.conditions import Asked, Fit, Value
 from orchestrator.support.question import Question
-from orchestrator.support.rows import Conditions, Row, Rule
+from orchestrator.support.rows import Condition, Conditions, Row, Rule
+from orchestrator.support.selector import Selector, indices
 from orchestrator.vocabulary import Evidence, Verdict
 
 _EVIDENCE = {evidence: rank for rank, evidence in enumerate(Evidence)}
-_CACHED = 20_000
 # A table of builds says nothing to a question that names a machine and no build.
 _ABOUT_THE_MACHINE = {"os", "host_arch", "gpu_vendor", "gpu_class"}
 
@@ -32,6 +31,14 @@ class Finding(Struct, frozen=True):
     verdict: Verdict
     missing: tuple[str, ...] = ()
     aside: str = ""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes that the row speaks of."""
+        if self.row is None:
+            return ()
+        needs = (axis for need in (self.row.need or {}, *self.row.need_any) for axis in need)
+        return tuple(dict.fromkeys((*self.row.when, *needs)))
 
 
 class _Need(Struct, frozen=True):
@@ -49,11 +56,16 @@ class Table:
         if rule.mode == "table":
             rows = _best_of_each(rows, evidence)
         self.rows = tuple(rows)
-        self.axes = tuple(dict.fromkeys(axis for row in self.rows for axis in row.when))
-        self._all = (1 << len(self.rows)) - 1
-        self._free = {axis: _bits(axis not in row.when for row in self.rows) for axis in self.axes}
-        self._masks: dict[tuple[str, str], tuple[int, int]] = {}
+        self._selector = Selector([row.when for row in self.rows])
+        everywhere = set(self._selector.axes).intersection(*(row.when for row in self.rows)) if self.rows else set()
+        self._gate = frozenset(everywhere - INHERENT)
+        self._scopes = frozenset(s for row in self.rows for s in row.scope) if all(r.scope for r in self.rows) else None
+        self._keys = tuple(axis for axis in self._selector.axes if axis not in _ABOUT_THE_MACHINE)
         self.relation = Relation(rule) if rule.relation == "cuda" else None
+
+    def concerns(self, question: Question) -> bool:
+        """Whether the rule can have anything to say: most rules speak of a package that nobody named."""
+        return self._gate.issubset(question.values) and (not self._scopes or bool(self._scopes & question.scope))
 
     def findings(self, question: Question) -> Iterator[Finding]:
         """What the rule says; nothing when it does not apply."""
@@ -61,10 +73,10 @@ class Table:
             return
         if self.relation is not None and not _is_cuda(question):
             return
-        sure, possible = self._applicable(question, self.axes)
+        sure, possible = self._selector.select(question)
         if self.rule.mode == "all":
             yield from self._each(question, sure, possible)
-        elif not any(question.is_told(axis) for axis in self.axes if axis not in _ABOUT_THE_MACHINE):
+        elif not any(map(question.is_told, self._keys)):
             return
         elif possible:
             yield from self._entry(question, sure, possible)
@@ -73,43 +85,14 @@ class Table:
 
     def sure(self, question: Question) -> list[Row]:
         """The rows that surely apply."""
-        return [self.rows[index] for index in _indices(self._applicable(question, self.axes)[0])]
+        return [self.rows[index] for index in indices(self._selector.select(question)[0])]
 
     def possible(self, question: Question) -> list[Row]:
         """The rows that may apply."""
-        return [self.rows[index] for index in _indices(self._applicable(question, self.axes)[1])]
-
-    def _applicable(self, question: Question, axes: Sequence[str]) -> tuple[int, int]:
-        """The rows that surely apply, and those that may, as bits."""
-        sure = possible = self._all
-        for axis in axes:
-            value = question.values.get(axis)
-            if value is None:
-                sure &= self._free[axis]
-                if not question.may_have(axis):
-                    possible &= self._free[axis]
-            else:
-                yes, maybe = self._mask(axis, value)
-                sure &= yes
-                possible &= maybe
-            if not possible:
-                return 0, 0
-        return sure, possible
-
-    def _mask(self, axis: str, value: Value) -> tuple[int, int]:
-        key = axis, value.text
-        if key not in self._masks:
-            if len(self._masks) > _CACHED:
-                self._masks.clear()
-            fits = [
-                conditions.fit(value, conditions.read(axis, row.when[axis])) if axis in row.when else Fit.YES
-                for row in self.rows
-            ]
-            self._masks[key] = _bits(fit is Fit.YES for fit in fits), _bits(fit is not Fit.NO for fit in fits)
-        return self._masks[key]
+        return [self.rows[index] for index in indices(self._selector.select(question)[1])]
 
     def _each(self, question: Question, sure: int, possible: int) -> Iterator[Finding]:
-        for index in _indices(possible):
+        for index in indices(possible):
             row = self.rows[index]
             if row.scope and not set(row.scope) & question.scope:
                 continue
@@ -129,9 +112,9 @@ class Table:
     def _entry(self, question: Question, sure: int, possible: int) -> Iterator[Finding]:
         """The best entry that surely applies; else what all that may apply say together."""
         if sure:
-            rows = [self.rows[next(_indices(sure))]]
+            rows = [self.rows[next(indices(sure))]]
         else:
-            rows = [self.rows[index] for index in _indices(possible)]
+            rows = [self.rows[index] for index in indices(possible)]
         yield from self._together(question, rows)
 
     def _together(self, question: Question, rows: Sequence[Row], aside: str = "") -> Iterator[Finding]:
@@ -160,8 +143,8 @@ class Table:
         asked = question.values.get(axis)
         if asked is None:
             return
-        _, possible = self._applicable(question, [name for name in self.axes if name != axis])
-        rows = [self.rows[index] for index in _indices(possible) if axis in self.rows[index].when]
+        _, possible = self._selector.select(question, without=axis)
+        rows = [self.rows[index] for index in indices(possible) if axis in self.rows[index].when]
         place = spans.lowest(asked.spans)
         older = _nearest([row for row in rows if _place(row, axis) <= place], axis, newest=True)
         newer = _nearest([row for row in rows if _place(row, axis) > place], axis, newest=False)
@@ -268,7 +251,7 @@ def _place(row: Row, axis: str) -> spans.Release:
 
 
 @lru_cache(maxsize=4096)
-def _lowest(axis: str, condition: conditions.Condition) -> tuple[spans.Release, ...]:
+def _lowest(axis: str, condition: Condition) -> tuple[spans.Release, ...]:
     return tuple(low for low, _ in conditions.read(axis, condition).spans.get("", ()))
 
 
@@ -279,14 +262,3 @@ def _nearest(rows: Sequence[Row], axis: str, *, newest: bool) -> list[Row]:
     places = [_place(row, axis) for row in rows]
     near = max(places) if newest else min(places)
     return [row for row, place in zip(rows, places, strict=True) if place == near]
-
-
-def _bits(flags: Iterator[bool] | Sequence[bool]) -> int:
-    return sum(1 << index for index, flag in enumerate(flags) if flag)
-
-
-def _indices(bits: int) -> Iterator[int]:
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low
