@@ -13,20 +13,25 @@ BEARABLE = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})
 
 
 class Answers:
-    """What vendors say, with the answers kept; `asked` counts the combinations. Empty values are axes left out."""
+    """What vendors say, each combination asked once; `asked` counts them. Empty values are axes that are left out."""
 
     def __init__(self, support: "Support") -> None:
         self._support = support
+        self._verdicts: dict[frozenset[tuple[str, str]], Verdict] = {}
         self._answers: dict[frozenset[tuple[str, str]], Answer] = {}
 
     @property
     def asked(self) -> int:
         """How many combinations were checked."""
-        return len(self._answers)
+        return len(self._verdicts)
 
     def verdict(self, combination: Axes) -> Verdict:
         """The verdict on a combination."""
-        return self._answer(combination).verdict
+        given = _given(combination)
+        key = frozenset(given.items())
+        if key not in self._verdicts:
+            self._verdicts[key] = self._support.verdict(given)
+        return self._verdicts[key]
 
     def state(self, combination: Axes) -> State:
         """A combination with all that vendors say of it."""
@@ -52,8 +57,9 @@ class Answers:
         key = frozenset(given.items())
         if key not in self._answers:
             self._answers[key] = self._support.answer(given)
+            self._verdicts[key] = self._answers[key].verdict
         return self._answers[key]
 
 
-def _given(combination: Axes) -> Axes:
+def _given(combination: Axes) -> dict[str, str]:
     return {name: value for name, value in combination.items() if value}

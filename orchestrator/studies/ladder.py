@@ -56,7 +56,7 @@ def rungs(name: str, value: str, cell: Axes, known: Known, held: Iterable[str] =
 
 
 def _releases(name: str, cell: Axes, known: Known) -> Iterable[str]:
-    """The values that facts name of an axis in a combination, old before new; none that only names a line of releases."""
+    """The values that facts name of an axis, old before new; none that only names a line of releases."""
     return (
         text
         for text in sorted(known(_told_as(name, cell)), key=age)

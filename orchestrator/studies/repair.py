@@ -24,13 +24,14 @@ def repairs(
     *,
     dear: frozenset[str] = frozenset(),
     wanted: frozenset[Verdict] = GOOD,
+    most: int = MOST_AXES,
 ) -> Iterator[Alternative]:
-    """The changes of `ladders` axes that give a wanted verdict, the smallest first; none holds another.
+    """The changes of at most so many axes that give a wanted verdict, the smallest first; none holds another.
 
     Axes that are `dear` are changed only where as many others do not help.
     """
     found: list[Axes] = []
-    for count in range(1, min(MOST_AXES, len(ladders)) + 1):
+    for count in range(1, min(most, len(ladders)) + 1):
         for change in _changes(answers, start, ladders, count, dear):
             if any(smaller.items() <= change.items() for smaller in found):
                 continue

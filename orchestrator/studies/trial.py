@@ -5,38 +5,34 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from orchestrator import axes, text
-from orchestrator.model import (
-    CellSupport,
-    Cost,
-    Host,
-    LeftOut,
-    Matrix,
-    Placement,
-    Plan,
-    PlannedCell,
-    RowImpact,
-    RunnerClass,
-    State,
-)
+from orchestrator.model import Cost, LeftOut, Placement, Plan, PlannedCell, RowImpact, RunnerClass, State
+from orchestrator.planning.asking import Against, against
 from orchestrator.planning.cost import cost
-from orchestrator.planning.expand import cells_of
+from orchestrator.planning.expand import Expansion, edge_cell, edge_left_out, same_cell
+from orchestrator.planning.neighbours import Candidate
 from orchestrator.planning.place import HERE, runner_for
-from orchestrator.vocabulary import LeftOutKind, Tier, Verdict
+from orchestrator.vocabulary import LeftOutKind, Verdict
 
 
-def trial(matrix: Matrix, impacts: Sequence[RowImpact], host: Host | None) -> Plan:
-    """The plan of the cells to test, placed on this machine (`host`) or on the runner classes; the rest is left out."""
+def trial(impacts: Sequence[RowImpact], expansion: Expansion) -> Plan:
+    """The plan of the cells to test; every other row is left out with its reason."""
+    matrix = expansion.matrix
     rows = {row.name: row for row in matrix.production}
-    kept = [impact for impact in impacts if impact.cell is not None]
-    cells, again = cells_of([replace(rows[one.name], axes=final(one).axes) for one in kept], matrix, host)
-    by_cell = {impact.cell: impact for impact in reversed(kept)}
-    planned = tuple(_tried(cell, by_cell[cell.id]) for cell in cells)
-    return Plan(
-        matrix=matrix.file,
-        cells=planned,
-        left_out=(*(_left_out(impact) for impact in impacts if impact.cell is None), *again),
-        cost=cost(planned, matrix.runners),
-    )
+    names: dict[str, str] = {}
+    cells: list[PlannedCell] = []
+    left: list[LeftOut] = []
+    for impact in impacts:
+        state = final(impact)
+        why = f"production row `{impact.name}` ({impact.place.file}:{impact.place.line}){_with(impact)}"
+        candidate = Candidate(name=impact.name, row=rows[impact.name], why=why, cell=axes.complete(state.axes), rank=())
+        if impact.cell is None:
+            left.append(edge_left_out(candidate, _against(impact)))
+        elif impact.cell in names:
+            left.append(edge_left_out(candidate, same_cell(f"`{names[impact.cell]}`", impact.cell)))
+        else:
+            names[impact.cell] = impact.name
+            cells.append(edge_cell(candidate, expansion))
+    return Plan(matrix=matrix.file, cells=tuple(cells), left_out=tuple(left), cost=cost(cells, matrix.runners))
 
 
 def untested(plan: Plan, impacts: Sequence[RowImpact], runners: Sequence[RunnerClass]) -> Cost:
@@ -59,30 +55,15 @@ def final(impact: RowImpact) -> State:
     return impact.moves.state if impact.moves else impact.after
 
 
-def _tried(cell: PlannedCell, impact: RowImpact) -> PlannedCell:
-    state = final(impact)
-    new = {name: value for name, value in state.axes.items() if impact.before.axes.get(name) != value}
-    says = next((reason for reason in state.reasons if reason.verdict is state.verdict), None)
-    told = {"rule": says.rule, "because": says.because, "source": says.source, "as_of": says.as_of} if says else {}
-    return replace(
-        cell,
-        tier=Tier.EDGE,
-        why=f"{cell.why} with {text.pairs(new)}" if new else f"{cell.why}, which needs no change",
-        support=CellSupport(verdict=state.verdict, supported_until=state.supported_until, **told),
-    )
+def _with(impact: RowImpact) -> str:
+    new = {name: value for name, value in final(impact).axes.items() if impact.before.axes.get(name) != value}
+    return f" with {text.pairs(new)}" if new else ", which needs no change"
 
 
-def _left_out(impact: RowImpact) -> LeftOut:
-    kind, reason = LeftOutKind.SELECTION, impact.unchanged
-    if not reason:
-        kind = LeftOutKind.UNKNOWN if impact.after.verdict is Verdict.UNKNOWN else LeftOutKind.UNSUPPORTED
-        reason = impact.blocked.because if impact.blocked else "no vendor says whether it is supported"
-    return LeftOut(
-        name=impact.name,
-        tier=Tier.EDGE,
-        axes=axes.complete(impact.after.axes),
-        kind=kind,
-        reason=reason,
-        rule=impact.blocked.rule if impact.blocked else "",
-        source=impact.blocked.source if impact.blocked else "",
-    )
+def _against(impact: RowImpact) -> Against:
+    if impact.unchanged:
+        return Against(kind=LeftOutKind.SELECTION, reason=impact.unchanged)
+    if impact.blocked is None:
+        return Against(kind=LeftOutKind.UNKNOWN, reason="no vendor says whether it is supported")
+    said = against(impact.blocked)
+    return replace(said, kind=LeftOutKind.UNKNOWN) if impact.after.verdict is Verdict.UNKNOWN else said

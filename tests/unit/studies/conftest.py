@@ -34,7 +34,10 @@ class Vendor:
         self._rules = [(name, Verdict.UNSUPPORTED, *rule) for name, rule in refused.items()]
         self._rules += [(name, Verdict.DEGRADED, *rule) for name, rule in (degraded or {}).items()]
 
-    def answer(self, combo: Mapping[str, Any], *, nearest: bool = False) -> Answer:
+    def verdict(self, combo: Mapping[str, Any]) -> Verdict:
+        return self.answer(combo).verdict
+
+    def answer(self, combo: Mapping[str, Any]) -> Answer:
         said = [
             reason(name, verdict, axes)
             for name, verdict, axes, speaks in self._rules
