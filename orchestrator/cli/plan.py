@@ -20,9 +20,9 @@ def plan(file: Path, select: tuple[str, ...], tier: str, engine: str | None, as_
     if as_json:
         show(plan_json(planned).decode().rstrip("\n"))
     else:
-        from orchestrator.reports import terminal
+        from orchestrator.reports.plan_table import plan_table
 
-        show(terminal.plan_table(planned, width=width(), colour=colour()))
+        show(plan_table(planned, width=width(), colour=colour()))
 
 
 @click.command()

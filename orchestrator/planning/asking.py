@@ -40,14 +40,36 @@ class Asking:
         self._says = says
         self._rules = rules
         self._refusals: dict[frozenset[tuple[str, str]], Reason | None] = {}
+        self._nogoods: dict[tuple[str, str], dict[frozenset[tuple[str, str]], Reason]] = {}  # by one of their values
         self._answers: dict[frozenset[tuple[str, str]], Answer] = {}
 
     def refusal(self, partial: Axes) -> Reason | None:
         """The first reason that forbids every completion of some axes, if one does."""
         key = frozenset(partial.items())
         if key not in self._refusals:
-            self._refusals[key] = site_refusal(partial, self._rules) or self._says.refusal(partial)
+            reason = self._from_nogoods(key)
+            if reason is None:
+                reason = site_refusal(partial, self._rules) or self._says.refusal(partial)
+                if reason is not None:
+                    self._learn(reason, partial)
+            self._refusals[key] = reason
         return self._refusals[key]
+
+    def _from_nogoods(self, key: frozenset[tuple[str, str]]) -> Reason | None:
+        for value in key:
+            for nogood, reason in self._nogoods.get(value, {}).items():
+                if nogood <= key:
+                    return reason
+        return None
+
+    def _learn(self, reason: Reason, partial: Axes) -> None:
+        """Keeps the values that a reason speaks of, if they are refused by themselves: all that has them is refused."""
+        values = {name: partial[name] for name in reason.axes if name in partial}
+        if values and (len(values) == len(partial) or self._refuses(values)):
+            self._nogoods.setdefault(min(values.items()), {})[frozenset(values.items())] = reason
+
+    def _refuses(self, values: Axes) -> bool:
+        return (site_refusal(values, self._rules) or self._says.refusal(values)) is not None
 
     def answer(self, cell: Axes) -> Answer:
         """What vendors say of a whole cell."""

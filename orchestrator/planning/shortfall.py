@@ -39,9 +39,7 @@ def _coverage(one: Combined, cells: Sequence[PlannedCell], left: Sequence[LeftOu
 def _dropped(entry: LeftOut | None) -> Against:
     """Why a combination is missing that some cell could have: the cell that would have it was left out."""
     assert entry is not None, "a combination without a cell is kept out by something"
-    return Against(
-        kind=entry.kind, reason=f"`{entry.name}` has it, and {entry.reason}", rule=entry.rule, source=entry.source
-    )
+    return Against(kind=entry.kind, reason=entry.reason, rule=entry.rule, source=entry.source)
 
 
 def _uncovered(one: Combination, why: Against) -> Uncovered:

@@ -29,6 +29,11 @@ class Line(Struct, frozen=True, kw_only=True):
     colour: str = ""
 
 
+def page(*blocks: Sequence[str]) -> str:
+    """Blocks of lines with a blank line between them; a block without lines is none."""
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
 def width_of(text: str) -> int:
     """How many columns a terminal gives to the text: wide characters take two, combining marks none."""
     return sum(_char_width(char) for char in text)

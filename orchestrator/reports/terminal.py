@@ -1,16 +1,15 @@
-"""A run and a plan as plain text for a terminal: what needs a reader first, every word readable without colour."""
+"""A run as plain text for a terminal: what needs a reader first, every word readable without colour."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from orchestrator import text
 from orchestrator.model import CellResult, Plan, PlannedCell, Run
 from orchestrator.reports import overview
-from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, painted, table, wrap
+from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, page, painted, table, wrap
 from orchestrator.reports.overview import counting
 from orchestrator.vocabulary import Status
 
 _CASES_SHOWN = 3
-_NAMES_SHOWN = 5
 _COLOURS: Mapping[Status, str] = (
     dict.fromkeys(overview.PROBLEMS, "1;31")
     | dict.fromkeys((*overview.UNFINISHED, Status.FELL_BACK), "33")
@@ -35,7 +34,7 @@ def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
     expected = [result for result in overview.with_status(run, overview.PROBLEMS) if result.known_issue]
     good = overview.with_status(run, (Status.FELL_BACK, Status.PASSED))
     ran = [*overview.problems(run), *expected, *good]
-    return _page(
+    return page(
         [painted(line, _verdict_colour(run) if colour else "") for line in wrap(overview.headline(run.results), width)],
         _unfinished(run, resume),
         *_groups(run, overview.UNFINISHED, width),
@@ -44,10 +43,6 @@ def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
         _known_issues(run, width),
         [line for note in run.notes for line in fenced(f"note: {text.one_line(note)}", width)],
     )
-
-
-def _page(*blocks: Sequence[str]) -> str:
-    return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _verdict_colour(run: Run) -> str:
@@ -117,55 +112,3 @@ def _known_issues(run: Run, width: int) -> list[str]:
             met[issue] = met.get(issue, 0) + 1
     lines = [f"{text.one_line(issue)} (in {counting(count, 'cell')})" for issue, count in sorted(met.items())]
     return ["known issues met", *(line for issue in lines for line in fenced(issue, width))] if lines else []
-
-
-def plan_table(plan: Plan, *, width: int, colour: bool) -> str:
-    """The cells of a plan, where each runs and why it is in; what was left out and why; what it will cost."""
-    columns = [Column(name=name) for name in ("tier", "runs on", "row", "cell", "why", "image")]
-    return _page(
-        table(columns, [_planned(cell, colour) for cell in plan.cells], width),
-        _left_out(plan, width),
-        wrap(_cost(plan), width),
-    )
-
-
-def _planned(cell: PlannedCell, colour: bool) -> Line:
-    placement = cell.placement
-    return Line(
-        values=(
-            cell.tier.value,
-            text.one_line(placement.runner or "this machine", 24) if placement.placed else "unplaced",
-            text.one_line(cell.name, 24),
-            text.one_line(cell.id, 127),
-            text.one_line(cell.why, 160),
-            text.one_line(cell.image, 127),
-        ),
-        below=() if placement.placed else (f"unplaced: {text.one_line(placement.reason)}",),
-        colour=_COLOURS[Status.UNPLACED] if colour and not placement.placed else "",
-    )
-
-
-def _left_out(plan: Plan, width: int) -> list[str]:
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in plan.left_out:
-        found.setdefault((one.kind.value, one.reason), []).append(overview.named(one))
-    lines = [f"{counting(len(plan.left_out), 'combination')} left out"] if found else []
-    for (kind, reason), names in found.items():
-        lines += fenced(f"{len(names)} by {kind}: {text.one_line(reason)}", width)
-        lines += [f"{BAR}{GAP}{text.one_line(name, max(width - 6, 20))}" for name in names[:_NAMES_SHOWN]]
-        if len(names) > _NAMES_SHOWN:
-            lines.append(f"{BAR}{GAP}and {len(names) - _NAMES_SHOWN} more: --json has all of them")
-    return lines
-
-
-def _cost(plan: Plan) -> str:
-    cost = plan.cost
-    parts = [
-        f"{counting(cost.cells, 'cell')}: {cost.placed} placed, {cost.unplaced} unplaced",
-        counting(cost.images, "image"),
-        f"{overview.size(cost.build_bytes)} to build",
-        f"about {cost.minutes:.0f} min" if cost.minutes >= 1 else "under a minute",
-        f"{cost.gpu_hours:.1f} GPU-hours",
-        *((f"{cost.money:.2f} to pay",) if cost.money else ()),
-    ]
-    return ", ".join(parts)

@@ -15,9 +15,11 @@ from orchestrator.model import (
     Axes,
     Case,
     CellResult,
+    CellSupport,
     ContainerNeeds,
     Cost,
     Counts,
+    Coverage,
     Exit,
     KnownFailure,
     LeftOut,
@@ -27,8 +29,9 @@ from orchestrator.model import (
     Plan,
     PlannedCell,
     Run,
+    Uncovered,
 )
-from orchestrator.vocabulary import Cause, Direction, LeftOutKind, Outcome, Purpose, Status, Tier
+from orchestrator.vocabulary import Cause, Direction, LeftOutKind, Outcome, Purpose, Status, Tier, Verdict
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "reports"
 
@@ -83,8 +86,14 @@ def planned(name: str, requested: Axes, **changes: object) -> PlannedCell:
         limits=Limits(),
         container=ContainerNeeds(),
         known_issues=(),
+        support=CellSupport(verdict=Verdict.SUPPORTED, because="the wheel is there"),
     )
     return msgspec.structs.replace(cell, **changes)
+
+
+def said(verdict: Verdict, **changes: str | None) -> CellSupport:
+    support = CellSupport(verdict=verdict, rule="window", because="b", source="manual", as_of="2026-11-01")
+    return msgspec.structs.replace(support, **changes)
 
 
 def finished(
@@ -154,7 +163,11 @@ def every_status() -> Run:
     told.append((cell, finished(cell, Status.PASSED, cases=(known,), counts=Counts(passed=13, known=1))))
 
     cell = planned(
-        "edge torch 2.6", CPU | {"torch": "2.6.0", "backend": "inductor"}, tier=Tier.EDGE, why="oldest torch"
+        "edge torch 2.6",
+        CPU | {"torch": "2.6.0", "backend": "inductor"},
+        tier=Tier.EDGE,
+        why="oldest torch",
+        support=said(Verdict.DEGRADED),
     )
     failing = tuple(
         Case(
@@ -170,7 +183,12 @@ def every_status() -> Run:
         (cell, finished(cell, Status.FAILED, Cause.NUMERICS, reason, cases=failing, counts=Counts(passed=9, failed=5)))
     )
 
-    cell = planned("train-h100", CUDA, placement=Placement(placed=True, runner="h100-580", reason="driver 580, H100"))
+    cell = planned(
+        "train-h100",
+        CUDA,
+        placement=Placement(placed=True, runner="h100-580", reason="driver 580, H100"),
+        support=said(Verdict.SUPPORTED, supported_until="2028-06-30"),
+    )
     attempts = tuple(
         Attempt(
             cell=cell.id,
@@ -286,7 +304,8 @@ def every_status() -> Run:
 
     away = Placement(placed=False, runner=None, reason="no machine here has gpu A100")
     for name, driver in (("a100-535", "535"), ("a100-580", "580")):
-        cell = planned(name, CUDA | {"gpu": "A100", "driver": driver}, placement=away)
+        unknown = said(Verdict.UNKNOWN, because=f"nothing that is known speaks of driver {driver}")
+        cell = planned(name, CUDA | {"gpu": "A100", "driver": driver}, placement=away, support=unknown)
         told.append(
             (
                 cell,
@@ -295,7 +314,11 @@ def every_status() -> Run:
                 ),
             )
         )
-    cell = planned("too-new", CPU | {"torch": "2.14.1"}, tier=Tier.EDGE)
+    refused = said(
+        Verdict.UNSUPPORTED, rule="index-mapping", because="there is no wheel of torch 2.14.1 for Python 3.11"
+    )
+    nowhere = Placement(placed=False, runner=None, reason=f"{refused.because} (index-mapping, manual, 2026-11-01)")
+    cell = planned("too-new", CPU | {"torch": "2.14.1"}, support=refused, placement=nowhere)
     told.append(
         (
             cell,
@@ -350,7 +373,33 @@ def every_status() -> Run:
             for n in range(7, 15)
         ),
     )
-    return msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, left_out=left_out))
+    return msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, left_out=left_out, coverage=(COVERAGE,)))
+
+
+COVERAGE = Coverage(
+    axes=("torch", "torch_build"),
+    strength=2,
+    wanted=13,
+    planned=6,
+    placed=4,
+    uncovered=(
+        Uncovered(
+            axes={"torch": "2.6.0", "torch_build": "cu130"},
+            kind=LeftOutKind.NO_WHEEL,
+            reason="there is no cu130 build of torch 2.6.0 (index-mapping, manual, 2026-11-01)",
+            rule="index-mapping",
+            source="manual, 2026-11-01",
+        ),
+        *(
+            Uncovered(
+                axes={"torch": f"2.{n}.0", "torch_build": "rocm7.1"},
+                kind=LeftOutKind.BUDGET,
+                reason="the budget of the edge is 24 cells",
+            )
+            for n in range(7, 14)
+        ),
+    ),
+)
 
 
 @pytest.fixture
