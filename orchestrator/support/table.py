@@ -31,6 +31,7 @@ class Finding(Struct, frozen=True):
     verdict: Verdict
     missing: tuple[str, ...] = ()
     aside: str = ""
+    scope: tuple[str, ...] = ()
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -107,15 +108,20 @@ class Table:
 
     def _open(self, row: Row, need: _Need) -> Finding:
         """A row whose need could not be told: for a range that was asked, that is an unknown; else an axis is missing."""
-        return Finding(self.rule, None if need.missing else row, Verdict.UNKNOWN, need.missing)
+        return Finding(self.rule, None if need.missing else row, Verdict.UNKNOWN, need.missing, scope=row.scope)
 
     def _entry(self, question: Question, sure: int, possible: int) -> Iterator[Finding]:
-        """The best entry that surely applies; else what all that may apply say together."""
-        if sure:
-            rows = [self.rows[next(indices(sure))]]
-        else:
-            rows = [self.rows[index] for index in indices(possible)]
+        """The best entry that surely applies; else what all that may apply say together.
+
+        A partial entry that does not allow what was asked says nothing, so it hides none of those behind it.
+        """
+        speaking = (row for row in map(self.rows.__getitem__, indices(sure)) if not self._is_silent(question, row))
+        best = next(speaking, None)
+        rows = [best] if best is not None else [self.rows[index] for index in indices(possible)]
         yield from self._together(question, rows)
+
+    def _is_silent(self, question: Question, row: Row) -> bool:
+        return row.partial and self._need(question, row).fit is Fit.NO
 
     def _together(self, question: Question, rows: Sequence[Row], aside: str = "") -> Iterator[Finding]:
         needs = [(row, self._need(question, row)) for row in rows]
