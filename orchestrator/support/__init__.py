@@ -1,1 +1,1 @@
-"""What vendors say: facts are data with a source, rules are the few general kinds, an answer is a verdict with reasons."""
+"""What vendors say: facts are data with a source, rules the few general kinds, an answer a verdict with reasons."""

@@ -43,7 +43,7 @@ class Value(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A condition, read: spans by tag on an axis of versions, globs on one of words, or another axis to compare with."""
+    """A condition, read: spans by tag on an axis of versions, globs on one of words, or another axis to compare."""
 
     spans: Mapping[str, Spans]
     globs: tuple[str, ...] = ()

@@ -93,12 +93,7 @@ def _by_form(question: Question) -> None:
         if vendor == "amd":
             _override(question, arch)
     if build := values.get("torch_build"):
-        if found := _CUDA_BUILD.fullmatch(build.text):
-            question.derive("cuda_runtime", _value("cuda_runtime", f"{found[1]}.{found[2]}"), ("torch_build",))
-        if build.text.startswith("rocm"):
-            question.derive("rocm_userspace", _value("rocm_userspace", build.text[4:]), ("torch_build",))
-        if vendor := vendor_of_build(build.text):
-            question.derive("gpu_vendor", Value(vendor, words=(vendor,)), ("torch_build",))
+        _of_build(question, build.text)
     for axis, vendor in (
         *((name, "nvidia") for name in ("driver_cuda", "cuda_runtime", "cuda_toolkit", "container_cuda")),
         *((name, "amd") for name in ("rocm_userspace", "amdgpu_driver")),
@@ -111,6 +106,16 @@ def _by_form(question: Question) -> None:
         question.derive("gpu_vendor", Value(vendor, words=(vendor,)), ("gpu_class",))
     if (driver := values.get("driver")) and (maker := values.get("gpu_vendor")) and maker.text == "amd":
         question.derive("amdgpu_driver", driver, ("driver",))
+
+
+def _of_build(question: Question, build: str) -> None:
+    """The runtime that a build brings, and whose devices it is for."""
+    if found := _CUDA_BUILD.fullmatch(build):
+        question.derive("cuda_runtime", _value("cuda_runtime", f"{found[1]}.{found[2]}"), ("torch_build",))
+    if build.startswith("rocm"):
+        question.derive("rocm_userspace", _value("rocm_userspace", build[4:]), ("torch_build",))
+    if vendor := vendor_of_build(build):
+        question.derive("gpu_vendor", Value(vendor, words=(vendor,)), ("torch_build",))
 
 
 def _override(question: Question, arch: Value) -> None:
@@ -143,12 +148,15 @@ def _kernel_driver(question: Question, drivers: Sequence[AmdgpuRelease]) -> None
 
 
 def _releases(text: str, drivers: Sequence[AmdgpuRelease]) -> Iterator[str]:
-    for each in drivers:
-        module, packages = each.module, each.packages
-        if module and (text == module or any(text == name.split("-")[0] for name in packages)):
-            yield each.release.removesuffix(".x")
-            if any(text == release for release in each.rocm):
-                yield text
+    """The releases that a number may mean; early drivers bear the number of their ROCm release."""
+    modules = [each for each in drivers if each.module and _prints(text, each)]
+    yield from (each.release.removesuffix(".x") for each in modules)
+    if modules and any(text in each.rocm for each in drivers):
+        yield text
+
+
+def _prints(text: str, driver: AmdgpuRelease) -> bool:
+    return text == driver.module or any(text == package.split("-")[0] for package in driver.packages)
 
 
 def _assume(question: Question, axis: str, word: str) -> None:

@@ -18,7 +18,8 @@ def take(question: Question, raw: object) -> bool:
     items = raw.items() if isinstance(raw, Mapping) else [("", raw)]
     told = [f"{name} {value}".strip()[:_LONGEST] for name, value in list(items)[:8]]
     question.values["ext"] = Value("; ".join(told), words=tuple(item.lower() for item in told) or ("",))
-    return any([_take_one(question, item) for item in told])
+    named = [_take_one(question, item) for item in told]
+    return any(named)
 
 
 def _take_one(question: Question, told: str) -> bool:

@@ -14,7 +14,8 @@ from orchestrator.support.rows import Compatibility, FactsFile, Row, Rule
 
 def read_file(path: Path) -> FactsFile:
     """One facts file. InputError with its name and what is wrong in it."""
-    from ruamel.yaml import YAML, YAMLError
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
     try:
         loaded = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
@@ -42,7 +43,7 @@ def _check(path: Path, rule: Rule, row: Row) -> None:
 
 
 def merge(files: Iterable[tuple[str, FactsFile]]) -> FactsFile:
-    """The shipped files as one: rules in the order of the files, sources by file. InputError for a source that is not there."""
+    """The shipped files as one: rules in the order of the files, sources by file. InputError for a source not there."""
     whole = FactsFile()
     for name, file in files:
         key = {source: f"{name}/{source}" for source in file.sources}

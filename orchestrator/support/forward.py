@@ -1,7 +1,8 @@
 """Forward compatibility: a user-mode driver in the image that is newer than the host's kernel driver.
 
 Only some devices are entitled to it, and only some driver branches accept a given package. The sources contradict each
-other; a vendor's own row outweighs a list that lets an image start, and past a branch's end of life nothing is verified.
+other; a vendor's own row outweighs a list that lets an image start, and past a branch's end of life nothing is
+verified.
 """
 
 from collections.abc import Callable
@@ -36,18 +37,17 @@ def grant(
 ) -> Grant:
     """What the package of CUDA `package` comes to for a runtime on a branch."""
     source = rows.entitled[0].source if rows.entitled else ""
-    match entitled(question, rows):
-        case "no":
-            return Grant(
-                Verdict.UNSUPPORTED,
-                f"a compatibility library comes first and {_class(question)} devices are not entitled to forward "
-                "compatibility: CUDA fails with error 804",
-                source,
-            )
-        case "unknown":
-            missing = () if "gpu_class" in question.values else ("gpu_class",)
-            because = "whether the device is entitled to forward compatibility is not known"
-            return Grant(Verdict.UNKNOWN, because, source, missing)
+    may = entitled(question, rows)
+    if may == "no":
+        because = (
+            f"a compatibility library comes first and {_class(question)} devices are not entitled to forward "
+            "compatibility: CUDA fails with error 804"
+        )
+        return Grant(Verdict.UNSUPPORTED, because, source)
+    if may == "unknown":
+        missing = () if "gpu_class" in question.values else ("gpu_class",)
+        because = "whether the device is entitled to forward compatibility is not known"
+        return Grant(Verdict.UNKNOWN, because, source, missing)
     wanted, held = spans.lowest(runtime.spans)[:2], spans.lowest(package.spans)[:2]
     if held[:1] < wanted[:1]:
         because = f"the compatibility package for CUDA {package.text} does not serve CUDA {runtime.text}"

@@ -1,4 +1,4 @@
-"""How an NVIDIA driver serves a CUDA runtime: natively, by minor-version compatibility, or by a forward-compatibility package.
+"""How an NVIDIA driver serves a CUDA runtime: natively, by minor-version or by forward compatibility.
 
 Beside the three, an image's own requirement check decides whether a container starts at all. NVIDIA, CUDA Compatibility
 (https://docs.nvidia.com/deploy/cuda-compatibility/). Every number is a row of the facts' `compatibility` section.

@@ -5,7 +5,7 @@ exclusion such as `!=3.14.1` two. Numbers are compared component by component, a
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 Release = tuple[int, ...]
@@ -24,7 +24,7 @@ def release(text: str) -> Release:
     return tuple(int(part) for part in text.split("."))
 
 
-def prefix(number: Release) -> Span:
+def prefix(number: Release) -> tuple[Release, Release]:
     """Every version that begins with these components."""
     return number, after(number)
 
@@ -53,21 +53,15 @@ def read(text: str) -> Spans:
 
 def _clause(operator: str, number: Release) -> Spans:
     low, high = prefix(number)
-    match operator:
-        case ">=":
-            return ((low, None),)
-        case ">":
-            return ((after(number), None),)
-        case "<":
-            return (((), low),)
-        case "<=":
-            return (((), high),)
-        case "!=":
-            return ((), low), (after(number), None)
-        case "~=" if len(number) > 1:
-            return ((low, after(number[:-1])),)
-        case _:
-            return ((low, high),)
+    spans: Mapping[str, Spans] = {
+        ">=": ((low, None),),
+        ">": ((high, None),),
+        "<": (((), low),),
+        "<=": (((), high),),
+        "!=": (((), low), (high, None)),
+        "~=": ((low, after(number[:-1] or number)),),
+    }
+    return spans.get(operator, ((low, high),))
 
 
 def intersection(left: Spans, right: Spans) -> Spans:

@@ -101,10 +101,8 @@ def build(plain: str) -> Value | None:
     found = _BUILD.match(plain)
     if found is None:
         return None
-    if found[1]:
-        text = f"cu{found[1]}{found[2]}"
-    else:
-        text = f"rocm{found[3]}" if found[3] else found[4] or found[5]
+    cuda, rocm = found[1] and f"cu{found[1]}{found[2]}", found[3] and f"rocm{found[3]}"
+    text = cuda or rocm or found[4] or found[5]
     return Value(text, words=(text,))
 
 

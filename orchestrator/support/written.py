@@ -1,4 +1,4 @@
-"""Versions as people write them to each other: `R580`, `12.x`, `CUDA 12.4`, `2.6.0+cu124`, `3.13t`, `6.2.x or newer`."""
+"""Versions as people write them to each other: `R580`, `12.x`, `CUDA 12.4`, `2.6.0+cu124`, `3.13t`, `6.2 or newer`."""
 
 import re
 from functools import lru_cache
@@ -10,10 +10,12 @@ _CUDA = frozenset({"cuda_runtime", "cuda_toolkit", "container_cuda", "driver_cud
 _NUMBER = r"\d{1,9}(?:\.\d{1,9}){0,5}"
 _CLAUSE = re.compile(rf"(>=|<=|==|!=|~=|>|<)\s*[a-z]{{0,12}}[ _-]?v?({_NUMBER})")
 _AT_LEAST = re.compile(
-    rf"(?:at least|from|since|min(?:imum)?)\s+v?({_NUMBER})|v?({_NUMBER})(?:\.x)?\s*(?:\+$|(?:or|and)\s+(?:newer|later|above|higher|up|more recent))"
+    rf"(?:at least|from|since|min(?:imum)?)\s+v?({_NUMBER})"
+    rf"|v?({_NUMBER})(?:\.x)?\s*(?:\+$|(?:or|and)\s+(?:newer|later|above|higher|up|more recent))"
 )
 _AT_MOST = re.compile(
-    rf"(?:at most|up to|until|max(?:imum)?)\s+v?({_NUMBER})|v?({_NUMBER})(?:\.x)?\s*(?:or|and)\s+(?:older|earlier|below|lower)"
+    rf"(?:at most|up to|until|max(?:imum)?)\s+v?({_NUMBER})"
+    rf"|v?({_NUMBER})(?:\.x)?\s*(?:or|and)\s+(?:older|earlier|below|lower)"
 )
 _BELOW = re.compile(rf"(?:older|less|lower|earlier) than\s+v?({_NUMBER})|(?:below|before)\s+v?({_NUMBER})")
 _ABOVE = re.compile(rf"(?:newer|later|greater|higher|more) than\s+v?({_NUMBER})|(?:above|after)\s+v?({_NUMBER})")
