@@ -21,6 +21,7 @@ from orchestrator.vocabulary import RuleKind, Verdict
 
 _REMEMBERED = 50_000
 _SITE_RANK = 0
+_NAMES = {"gfx_as": "gpu", "gpu_arch": "gpu"}
 _BY_TORCH = COMPANIONS | {"cxx11_abi"}
 
 
@@ -42,7 +43,7 @@ class Support:
         said = list(self._said(question, combination))
         verdict, told = self._verdict(question, said)
         reasons, shown = in_order(told, verdict), question.shown()
-        missing = dict.fromkeys(axis for each in told for axis in each.missing if axis not in question.values)
+        missing = _unsaid(question, told)
         if verdict is Verdict.UNSUPPORTED:  # nothing that was left unsaid can mend it
             missing = dict.fromkeys(axis for axis in missing if axis == "cuda_compat")
         until = min((each.until for each in told if each.until), default=None)
@@ -96,7 +97,12 @@ class Support:
         holds = finding.verdict is Verdict.SUPPORTED
         if row is None or (holds and _tells_itself(question, finding)):
             return Said(
-                kind=rule.kind, rule=rule.name, rank=rule.rank, verdict=finding.verdict, missing=finding.missing
+                kind=rule.kind,
+                rule=rule.name,
+                rank=rule.rank,
+                verdict=finding.verdict,
+                missing=finding.missing,
+                scope=finding.scope,
             )
         source, as_of = self.facts.source(row)
         return Said(
@@ -140,6 +146,12 @@ class Support:
         if silent or verdict is None:
             return Verdict.UNKNOWN, [*said, coverage.no_data(question, silent)]
         return verdict, said
+
+
+def _unsaid(question: Question, told: Sequence[Said]) -> dict[str, None]:
+    """The axes that could change the answer, by the names that people use."""
+    axes = (_NAMES.get(axis, axis) for each in told for axis in each.missing)
+    return dict.fromkeys(axis for axis in axes if axis not in question.values)
 
 
 def _tells_itself(question: Question, finding: Finding) -> bool:

@@ -33,7 +33,9 @@ def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
         silent.append("partition")
     # A combination of which a part is known not to work claims nothing for that part.
     restricted = any(each.verdict is Verdict.DEGRADED for each in said)
-    if not restricted and question.scope - {scope for each in proofs for scope in each.scope}:
+    if not restricted and question.scope - {
+        scope for each in said for scope in each.scope if each in proofs or not each.because
+    }:
         silent.append("scope")
     unread = [axis for axis in question.ignored if axis in AXES and _matters(question, axis)]
     return tuple(dict.fromkeys((*silent, *unread)))
@@ -41,7 +43,7 @@ def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
 
 def _spoken_of(given: Sequence[str], proofs: Sequence[Said], question: Question) -> bool:
     """Of a card beside a build of torch only the list of what the build holds, or was validated on, is a proof."""
-    beside_torch = "gpu" in given[0] and (set(question.values) & {"torch", "torch_build"})
+    beside_torch = given[0] in {"gpu", "gpu_arch"} and (set(question.values) & {"torch", "torch_build"})
     return any(
         set(each.axes) & set(given)
         for each in proofs

@@ -68,10 +68,6 @@ class Facts:
         )
         return tuple(text for text in named if text.startswith("cu"))
 
-    def choices(self, axis: str) -> tuple[str, ...]:
-        """The values of an axis that a user could choose instead: those that are written down, as pip would take them."""
-        return self.values(axis)
-
     def source_of(self, key: str) -> tuple[str, str]:
         """The text and the day of a source."""
         source = self.file.sources.get(key, _NO_SOURCE)

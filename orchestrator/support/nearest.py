@@ -5,8 +5,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from orchestrator.model import Alternative
-from orchestrator.support import spans
-from orchestrator.support.axes import is_version
+from orchestrator.support import choices
 from orchestrator.support.said import Said
 from orchestrator.vocabulary import Verdict
 
@@ -14,16 +13,18 @@ if TYPE_CHECKING:
     from orchestrator.support.check import Support
 
 _MOST = 5  # alternatives told
-_TRIES = 1500  # combinations checked
-_NEAR = 14  # values tried of each axis when two change together
-# What a user can change; a card, an architecture and a machine are what they are.
-_CHANGEABLE = (
-    *("torch_build", "torch", "python", "driver", "driver_cuda", "cuda_compat", "channel", "numpy", "torchvision"),
-    *("torchaudio", "torch_tensorrt", "tensorrt", "triton", "ipex", "openvino", "cuda_runtime", "container_cuda"),
-    *("cudnn", "cudnn_runtime", "nccl", "nccl_installed", "rocm_userspace", "amdgpu_driver", "intel_sycl_rt", "oneapi"),
-    *("distro", "base", "glibc", "wheel_platform", "kernel_modules", "partition", "hsa_override", "require_check"),
-)
-_TOGETHER = (("torch", "torch_build"), ("torch", "channel"), ("channel", "torch_build"), ("torch", "python"))
+_TRIES = 700  # combinations checked
+_NEAR = 12  # values tried of each axis when two change together
+_TOGETHER = (("torch_build", "torch"), ("channel", "torch_build"), ("channel", "torch"), ("torch", "triton"))
+# What was said of the same component in another way changes with it.
+_GOES_WITH: Mapping[str, tuple[str, ...]] = {
+    "driver": ("driver_cuda",),
+    "distro": ("glibc", "libc"),
+    "base": ("glibc", "libc", "distro"),
+    "torch": ("torch_arch_list", "intel_sycl_rt"),
+    "torch_build": ("torch_arch_list", "cuda_runtime", "rocm_userspace"),
+}
+_ANY = "any"
 
 
 def find_nearest(
@@ -36,91 +37,85 @@ def find_nearest(
     """At most a handful of changes that make the combination supported (or, from worse, degraded)."""
     if verdict is Verdict.SUPPORTED:
         return ()
-    search = _Search(support, combination, verdict, reasons, missing)
-    found = list(search.single())
+    deciding = [axis for each in reasons if each.verdict is verdict for axis in each.axes]
+    search = _Search(support, combination, verdict, choices.changeable(combination, (*deciding, *missing)))
+    found = [*search.alone(), *search.together()]
     if not any(each.verdict is Verdict.SUPPORTED for each in found):
-        found += search.double()
+        found += search.pairs()
+    found = [each for each in found if not any(_more_than(each, other) for other in found)]
     found.sort(key=lambda each: (each.verdict is not Verdict.SUPPORTED, len(each.change)))
     return tuple(found[:_MOST])
 
 
+def _more_than(each: Alternative, other: Alternative) -> bool:
+    """Whether an alternative only changes more than another that is as good."""
+    good = other.verdict is Verdict.SUPPORTED or each.verdict is not Verdict.SUPPORTED
+    return good and each.change.items() > other.change.items()
+
+
+def whole(support: "Support", combination: Mapping[str, object], change: Mapping[str, str]) -> dict[str, str]:
+    """The change with what was said of the changed components in another way: a new driver has a new CUDA level."""
+    follows = {
+        name for axis in change for name in _GOES_WITH.get(axis, ()) if name in combination and name not in change
+    }
+    if not follows:
+        return dict(change)
+    values = support.question(change).values
+    return {**change, **{name: values[name].text if name in values else _ANY for name in sorted(follows)}}
+
+
 class _Search:
     def __init__(
-        self,
-        support: "Support",
-        combination: Mapping[str, object],
-        verdict: Verdict,
-        reasons: Sequence[Said],
-        missing: Sequence[str],
+        self, support: "Support", combination: Mapping[str, object], verdict: Verdict, axes: Sequence[str]
     ) -> None:
         self._support = support
         self._combination = combination
         self._good = {Verdict.SUPPORTED, Verdict.DEGRADED} - {verdict}
         self._tries = 0
-        deciding = [axis for each in reasons if each.verdict is verdict for axis in each.axes]
-        said = dict.fromkeys((*deciding, *missing))
-        linked = [axis for axis in ("torch", "torch_build") if set(said) & {"torch", "torch_build"}]
-        self._axes = [axis for axis in _CHANGEABLE if axis in said or axis in linked]
-        self._candidates = {axis: list(self._values(axis)) for axis in self._axes}
+        self._axes = axes
+        self._values = {axis: tuple(choices.values(support, combination, axis)) for axis in axes}
+        self._tried: set[tuple[str, ...]] = set()
 
-    def single(self) -> Iterator[Alternative]:
+    def alone(self) -> Iterator[Alternative]:
         """For each axis the nearest of its values that works."""
         for axis in self._axes:
-            if best := self._best([{axis: value} for value in self._candidates[axis]]):
+            if best := self._best({axis: value} for value in self._values[axis]):
                 yield best
 
-    def double(self) -> list[Alternative]:
-        """Pairs of axes, those that belong together first."""
-        pairs = [pair for pair in _TOGETHER if set(pair) <= set(self._axes)]
-        pairs += [pair for pair in combinations(self._axes, 2) if pair not in pairs]
+    def together(self) -> Iterator[Alternative]:
+        """The pairs of axes that belong together."""
+        for pair in _TOGETHER:
+            if set(pair) <= set(self._axes) and (best := self._pair(pair)):
+                yield best
+
+    def pairs(self) -> list[Alternative]:
+        """Any other pair of axes."""
         found: list[Alternative] = []
-        for first, second in pairs:
-            near = [self._candidates[axis][:_NEAR] for axis in (first, second)]
-            both = sorted(product(enumerate(near[0]), enumerate(near[1])), key=lambda at: at[0][0] + at[1][0])
-            if best := self._best([{first: a[1], second: b[1]} for a, b in both]):
+        for pair in combinations(self._axes, 2):
+            if len(found) < _MOST and self._tries < _TRIES and (best := self._pair(pair)):
                 found.append(best)
-            if len(found) >= _MOST or self._tries > _TRIES:
-                break
         return found
 
-    def _best(self, changes: Sequence[dict[str, str]]) -> Alternative | None:
+    def _pair(self, pair: tuple[str, str]) -> Alternative | None:
+        key = tuple(sorted(pair))
+        if key in self._tried:
+            return None
+        self._tried.add(key)
+        near = [enumerate(choices.apart(axis, self._values[axis])[:_NEAR]) for axis in pair]
+        both = sorted(product(*near), key=lambda at: at[0][0] + at[1][0])
+        return self._best({pair[0]: first[1], pair[1]: second[1]} for first, second in both)
+
+    def _best(self, changes: Iterator[dict[str, str]]) -> Alternative | None:
         """The first change that is supported, else the first that is degraded."""
         second: Alternative | None = None
         for change in changes:
             self._tries += 1
             if self._tries > _TRIES:
                 break
-            changed = {**self._combination, **change}
-            verdict = self._support.verdict(changed)
+            made = whole(self._support, self._combination, change)
+            verdict = self._support.verdict({**self._combination, **made})
             if verdict is Verdict.SUPPORTED:
-                return Alternative(change=change, verdict=verdict)
+                return Alternative(change=made, verdict=verdict)
             if second is None and verdict in self._good:
-                second = Alternative(change=change, verdict=verdict)
+                second = Alternative(change=made, verdict=verdict)
         return second
-
-    def _values(self, axis: str) -> Iterator[str]:
-        """The values of an axis from the nearest on; of two as near, the newer first."""
-        known = self._support.facts.choices(axis)
-        asked = self._combination.get(axis)
-        if not is_version(axis) or not isinstance(asked, str):
-            build = str(self._combination.get("torch_build", ""))
-            same = [value for value in known if axis == "torch_build" and value[:2] == build[:2]]
-            return iter(
-                [*reversed(same), *(value for value in reversed(known) if value not in same and value != asked)]
-            )
-        question = self._support.question({axis: asked})
-        value = question.values.get(axis)
-        at = spans.lowest(value.spans) if value else ()
-        tag = value.tag if value else ""
-        same = [each for each in known if each.endswith("t") == bool(tag)]
-        below = [each for each in same if spans.lowest(spans.read(each.removesuffix("t"))) < at]
-        above = [each for each in same if spans.lowest(spans.read(each.removesuffix("t"))) > at]
-        return _outwards(below[::-1], above)
-
-
-def _outwards(below: Sequence[str], above: Sequence[str]) -> Iterator[str]:
-    for place in range(max(len(below), len(above))):
-        if place < len(above):
-            yield above[place]
-        if place < len(below):
-            yield below[place]

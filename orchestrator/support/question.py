@@ -44,7 +44,7 @@ class Question(Struct):
         if axis not in INHERENT:
             return False
         vendor = self.values.get("gpu_vendor")
-        return axis not in VENDOR_OF or vendor is None or VENDOR_OF[axis] in vendor.words
+        return axis not in VENDOR_OF or (vendor is not None and VENDOR_OF[axis] in vendor.words)
 
     def shown(self) -> Mapping[str, str]:
         """Axis -> text of its value, for sentences."""

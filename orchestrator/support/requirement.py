@@ -20,16 +20,13 @@ def requirement(
     rows: Compatibility,
     source: Callable[[str], tuple[str, str]],
 ) -> Iterator[Said]:
-    """What the check says, when it is enforced; when nobody said whether it is, that it could refuse."""
+    """What the check says when it is enforced; when nobody said whether it is, that this could change the answer."""
     check = question.values.get("require_check")
     if check is not None and check.text == "skipped":
         return
     verdict, because, missing = _verdict(question, image, level, branch, rows)
     if check is None:
-        if verdict is Verdict.SUPPORTED:
-            return
-        verdict, missing = Verdict.UNKNOWN, ("require_check",)
-        because = f"an image that enforces its own check would not start: {because}"
+        verdict, because, missing = Verdict.UNKNOWN, "", () if verdict is Verdict.SUPPORTED else ("require_check",)
     row = rows.require[0].source if rows.require else ""
     text, as_of = source(row)
     yield Said(

@@ -7,7 +7,7 @@ from orchestrator.support import spans
 from orchestrator.support.conditions import Value
 
 _CUDA = frozenset({"cuda_runtime", "cuda_toolkit", "container_cuda", "driver_cuda", "cuda_compat"})
-_NUMBER = r"\d{1,9}(?:\.\d{1,9}){0,5}"
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,5}"
 _CLAUSE = re.compile(rf"(>=|<=|==|!=|~=|>|<)\s*[a-z]{{0,12}}[ _-]?v?({_NUMBER})")
 _AT_LEAST = re.compile(
     rf"(?:at least|from|since|min(?:imum)?)\s+v?({_NUMBER})"
