@@ -1,7 +1,7 @@
 """Conditions of rows, and whether what was asked fits them.
 
 On an axis of versions a condition is a prefix (`2.8`) or a range (`>=2.3,<2.5`), on an axis of words a glob; a list
-means any of them. `same as AXIS` and `compatible with AXIS` compare with another axis of the same question.
+means any of them. `same as AXIS`, `compatible with AXIS` and `at least AXIS` compare with another axis of the question.
 """
 
 import fnmatch
@@ -18,6 +18,7 @@ from orchestrator.support.spans import Spans
 
 SAME = "same as "
 COMPATIBLE = "compatible with "
+AT_LEAST = "at least "
 
 
 class Fit(Enum):
@@ -49,6 +50,12 @@ class Asked(Struct, frozen=True):
     globs: tuple[str, ...] = ()
     same: str = ""
     compatible: str = ""
+    floor: str = ""
+
+    @property
+    def other(self) -> str:
+        """The axis to compare with, or an empty text."""
+        return self.same or self.compatible or self.floor
 
 
 def alternatives(condition: Condition) -> tuple[str, ...]:
@@ -64,6 +71,8 @@ def read(axis: str, condition: Condition) -> Asked:
         return Asked({}, same=written[0].removeprefix(SAME))
     if written and written[0].startswith(COMPATIBLE):
         return Asked({}, compatible=written[0].removeprefix(COMPATIBLE))
+    if written and written[0].startswith(AT_LEAST):
+        return Asked({}, floor=written[0].removeprefix(AT_LEAST))
     if not is_version(axis):
         return Asked({}, globs=written)
     by_tag: dict[str, list[spans.Span]] = {"": [], "t": []}
@@ -88,15 +97,15 @@ def fit(value: Value, condition: Asked) -> Fit:
 
 def fit_other(value: Value, condition: Asked, other: Value) -> Fit:
     """Whether a value fits a condition that compares it with the value of another axis."""
-    if condition.same:
-        if value.spans and other.spans:
-            return Fit.YES if spans.overlap(value.spans, other.spans) else Fit.NO
+    if condition.same and not (value.spans and other.spans):
         return Fit.YES if set(value.words) & set(other.words) else Fit.NO
     if not value.spans or not other.spans:
         return Fit.MAYBE
-    (have, end), low = value.spans[0], spans.lowest(other.spans)
-    first = low[:2]  # the same major, and a minor that is not smaller
-    bound = ((first, spans.after(first[:1])),) if first else spans.EVERYTHING
-    if spans.within(((have, end),), bound):
+    if condition.same:
+        return Fit.YES if spans.overlap(value.spans, other.spans) else Fit.NO
+    low = spans.lowest(other.spans)
+    same_major = spans.after(low[:1]) if low and condition.compatible else None
+    bound: spans.Spans = ((low[:2], same_major),)  # from the same minor on
+    if spans.within(value.spans[:1], bound):
         return Fit.YES
-    return Fit.MAYBE if spans.overlap(((have, end),), bound) else Fit.NO
+    return Fit.MAYBE if spans.overlap(value.spans[:1], bound) else Fit.NO

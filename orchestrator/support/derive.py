@@ -94,6 +94,8 @@ def _by_form(question: Question) -> None:
             _override(question, arch)
     if build := values.get("torch_build"):
         _of_build(question, build.text)
+    elif (image := values.get("container_cuda")) and "torch" not in values:
+        question.derive("cuda_runtime", image, ("container_cuda",))
     for axis, vendor in (
         *((name, "nvidia") for name in ("driver_cuda", "cuda_runtime", "cuda_toolkit", "container_cuda")),
         *((name, "amd") for name in ("rocm_userspace", "amdgpu_driver")),

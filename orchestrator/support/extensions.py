@@ -10,6 +10,7 @@ from orchestrator.support.question import Question
 _CUDA = re.compile(r"cu(\d{2,3})(?!\d)")
 _TORCH = re.compile(r"(?:torch|pt)[ _-]?(\d+\.\d+)")
 _ABI = re.compile(r"cxx11[ _]?abi[ _=]*(true|false|1|0)", re.IGNORECASE)
+_GLIBC = re.compile(r"(?:glibc|manylinux)[ _]?(\d)[._](\d{1,2})")
 _LONGEST = 400
 
 
@@ -26,6 +27,7 @@ def _take_one(question: Question, told: str) -> bool:
     found = {
         "ext_torch": (match := _TORCH.search(told.lower())) and written.version("torch", match[1]),
         "ext_cuda": (match := _CUDA.search(told.lower())) and _cuda(match[1]),
+        "ext_glibc": (match := _GLIBC.search(told.lower())) and written.version("glibc", f"{match[1]}.{match[2]}"),
         "ext_cxx11_abi": (match := _ABI.search(told)) and _flag(match[1]),
     }
     for axis, value in found.items():

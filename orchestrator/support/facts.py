@@ -118,7 +118,7 @@ def _named(axis: str, condition: Condition) -> list[str]:
     """The single values that a condition names: its plain versions, the ends of its ranges, its words without globs."""
     named: list[str] = []
     for text in conditions.alternatives(condition):
-        if text.startswith((conditions.SAME, conditions.COMPATIBLE)):
+        if text.startswith((conditions.SAME, conditions.COMPATIBLE, conditions.AT_LEAST)):
             continue
         if not is_version(axis):
             named += [text] if not set(text) & set("*?[") else []

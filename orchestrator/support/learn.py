@@ -53,9 +53,7 @@ def _torch(wheel: Wheel, place: Mapping[str, str]) -> Iterator[Learned]:
     here = {**release, **place, "torch_from": "wheel"}
     yield learned("index-mapping", RuleKind.MAPPING, "table", here, build, METADATA, one_of=True)
     if wheel.pythons:
-        yield learned(
-            "python-wheel", RuleKind.MAPPING, "table", here, {"python": wheel.pythons}, METADATA, one_of=True
-        )
+        yield learned("python-wheel", RuleKind.MAPPING, "table", here, {"python": wheel.pythons}, METADATA, one_of=True)
     if wheel.requires_python:
         needs = {"python": _without_zeros(wheel.requires_python)}
         because = "torch {torch} asks for Python {allowed}"
@@ -74,8 +72,8 @@ def _torch(wheel: Wheel, place: Mapping[str, str]) -> Iterator[Learned]:
     yield from compiled({**release, **build}, place.get("host_arch", ""), _common(wheel))
     for package, version in wheel.pins.items():
         for pattern, axis in _PIN_PACKAGES:
-            if pattern.fullmatch(package) and (pin := pin(axis, version)):
-                yield pinned({**release, **build}, axis, *pin)
+            if pattern.fullmatch(package) and (needed := pin(axis, version)):
+                yield pinned({**release, **build}, axis, *needed)
 
 
 def _companion(wheel: Wheel, axis: str, place: Mapping[str, str]) -> Iterator[Learned]:
@@ -121,7 +119,7 @@ def _common(wheel: Wheel) -> tuple[str, ...]:
 
 
 def from_image(seen: Mapping[str, str], facts: Facts) -> tuple[Learned, ...]:
-    """What an image says that was asked for its contents: its torch, its Python, its device code, what stands beside."""
+    """What an image says that was asked for its contents: torch, Python, device code, what stands beside."""
     torch, build = seen.get("torch", "").partition("+")[0], seen.get("torch_build", "")
     if not torch or not build:
         raise InputError("the image names no torch and build")

@@ -44,6 +44,7 @@ def learned(
     because: str = "",
     one_of: bool = False,
 ) -> Learned:
+    """A row for a rule: where the example holds, the need does. `one_of`: what is needed is one of many that serve."""
     (axis,) = need
     partial = one_of and mode == "table"
     row = Row(when=_written(example), need=need, partial=partial, because=because, source=source)
@@ -62,6 +63,7 @@ def in_order(architectures: Iterator[str] | Sequence[str]) -> tuple[str, ...]:
 
 
 def compiled(build: Mapping[str, str], machine: str, architectures: Sequence[str]) -> Iterator[Learned]:
+    """The whole lists of the architectures that a build holds code for, a list a vendor."""
     kind = RuleKind.BINARY_COMPATIBILITY
     if cuda := [name for name in architectures if not name.startswith("gfx")]:
         when = {**build, "host_arch": machine, "gpu_vendor": "nvidia"}
@@ -82,15 +84,15 @@ def pin(axis: str, version: str) -> tuple[str, Verdict] | None:
 
 
 def pinned(build: Mapping[str, str], axis: str, needed: str, otherwise: Verdict) -> Learned:
+    """That a build asks for a version of a package, and what it is when another is there."""
     because = f"torch {{torch}} {{torch_build}} asks for {axis} {{allowed}}, here is {{{axis}}}"
-    learned = learned("companion-pin", RuleKind.PIN, "all", build, {axis: needed}, METADATA, because=because)
-    row = learned.row
+    when = {**_written(build), axis: ">=0"}  # a package that is not there is no matter
     return Learned(
-        rule=learned.rule,
-        kind=learned.kind,
-        mode=learned.mode,
+        rule="companion-pin",
+        kind=RuleKind.PIN,
+        mode="all",
         axis=axis,
-        row=Row(when={**row.when, axis: ">=0"}, need=row.need, otherwise=otherwise, because=because, source=METADATA),
+        row=Row(when=when, need={axis: needed}, otherwise=otherwise, because=because, source=METADATA),
         example={**build, axis: re.sub(r"[<>=]|,.*", "", needed)},
         one_of=True,
     )

@@ -5,7 +5,7 @@ a value that says nothing are ignored and named; nothing that a user writes here
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from orchestrator import text
 from orchestrator.axes import AXES
@@ -40,41 +40,26 @@ def read(combination: Mapping[str, object]) -> Question:
 
 def _take(question: Question, axis: str, raw: object) -> bool:
     """Puts a value into the question; False when it says nothing that can be read."""
-    match axis:
-        case "env":
-            return _take_env(question, raw)
-        case "ext":
-            return extensions.take(question, raw)
-        case "nccl_installed":
-            return _take_nccl(question, raw)
-        case "torch_arch_list":
-            return _take_arches(question, raw)
+    if isinstance(raw, str) and _ANY.fullmatch(raw.strip()):
+        return True
+    if reader := _WHOLE.get(axis):
+        return reader(question, raw)
     if isinstance(raw, list | tuple):
         raw = ", ".join(map(str, raw))
     if raw is None or isinstance(raw, Mapping):
         return raw is None
     plain = " ".join(str(raw).split())[:_LONGEST]
-    if _ANY.fullmatch(plain):
+    if _ABSENT.fullmatch(plain) and axis not in _ABSENCE_COUNTS:
         return True
-    if axis == "cuda_compat":
-        return _take_compat(question, plain)
-    if _ABSENT.fullmatch(plain):
-        return True
-    match axis:
-        case "gpu":
-            return _take_gpu(question, plain)
-        case "os" | "distro" | "base":
-            return _take_system(question, axis, plain)
-        case "torch":
-            return _take_torch(question, plain)
-        case _:
-            value = written.version(axis, plain) if is_version(axis) else words.word(axis, plain)
-            return _set(question, axis, value)
+    if special := _SPECIAL.get(axis):
+        return special(question, plain)
+    return _set(question, axis, written.version(axis, plain) if is_version(axis) else words.word(axis, plain))
 
 
 def _set(question: Question, axis: str, value: Value | None) -> bool:
     if value is not None:
         question.values[axis] = value
+        question.origin.pop(axis, None)
     return value is not None
 
 
@@ -99,23 +84,30 @@ def _take_gpu(question: Question, plain: str) -> bool:
     return _set(question, "gpu", Value(parent, words=(parent,)) if parent else None)
 
 
-def _take_system(question: Question, axis: str, plain: str) -> bool:
-    """A distribution given as the operating system is one of Linux; Windows 11 given as a distribution is Windows."""
-    distribution = words.word("distro", plain)
-    if axis == "base":
-        question.values["base"] = Value(plain, words=(plain.lower(),))
-        if distribution is not None and "distro" not in question.values:
-            question.derive("distro", distribution, ("base",))
-        return True
-    system = words.word("os", plain)
-    if axis == "os" and system is None and distribution is not None:
+def _take_os(question: Question, plain: str) -> bool:
+    """A distribution given as the operating system is one of Linux."""
+    system, distribution = words.word("os", plain), words.word("distro", plain)
+    if system is None and distribution is not None:
         question.derive("distro", distribution, ("os",))
         system = Value("linux", words=("linux",))
-    if axis == "distro" and distribution is None and system is not None:
-        question.derive("os", system, ("distro",))
-        question.origin["os"] = ("distro",)
+    return _set(question, "os", system)
+
+
+def _take_distribution(question: Question, plain: str) -> bool:
+    """Windows 11 given as a distribution is Windows."""
+    distribution, system = words.word("distro", plain), words.word("os", plain)
+    if distribution is None and system is not None and "os" not in question.values:
+        _follow(question, "os", system.text, "distro")
         return True
-    return _set(question, axis, system if axis == "os" else distribution)
+    return _set(question, "distro", distribution)
+
+
+def _take_base(question: Question, plain: str) -> bool:
+    """The base of an image: its distribution too, where its name tells one."""
+    question.values["base"] = Value(plain, words=(plain.lower(),))
+    if (distribution := words.word("distro", plain)) is not None:
+        question.derive("distro", distribution, ("base",))
+    return True
 
 
 def _take_compat(question: Question, plain: str) -> bool:
@@ -202,7 +194,18 @@ def _scope(question: Question) -> frozenset[str]:
     return frozenset(asked - {"eager"})
 
 
-def asked_axes(names: Iterable[str]) -> list[str]:
-    """The names among these that are axes, in the order of the registry."""
-    known = set(names)
-    return [name for name in AXES if name in known]
+_WHOLE: Mapping[str, Callable[[Question, object], bool]] = {
+    "env": _take_env,
+    "ext": extensions.take,
+    "nccl_installed": _take_nccl,
+    "torch_arch_list": _take_arches,
+}
+_SPECIAL: Mapping[str, Callable[[Question, str], bool]] = {
+    "cuda_compat": _take_compat,
+    "gpu": _take_gpu,
+    "torch": _take_torch,
+    "os": _take_os,
+    "distro": _take_distribution,
+    "base": _take_base,
+}
+_ABSENCE_COUNTS = {"cuda_compat", "require_check", "needs_ptx_jit"}

@@ -197,7 +197,7 @@ class Table:
 
 
 def _fit(question: Question, value: Value, condition: Asked) -> Fit:
-    other = condition.same or condition.compatible
+    other = condition.other
     if not other:
         return conditions.fit(value, condition)
     with_ = question.values.get(other)

@@ -11,18 +11,21 @@ _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,5}"
 _CLAUSE = re.compile(rf"(>=|<=|==|!=|~=|>|<)\s*[a-z]{{0,12}}[ _-]?v?({_NUMBER})")
 _AT_LEAST = re.compile(
     rf"(?:at least|from|since|min(?:imum)?)\s+v?({_NUMBER})"
-    rf"|v?({_NUMBER})(?:\.x)?\s*(?:\+$|(?:or|and)\s+(?:newer|later|above|higher|up|more recent))"
+    rf"|v?({_NUMBER})(?:\.x|t)?\s*(?:\+$|(?:or|and)\s+(?:newer|later|above|higher|up|more recent))"
 )
 _AT_MOST = re.compile(
     rf"(?:at most|up to|until|max(?:imum)?)\s+v?({_NUMBER})"
-    rf"|v?({_NUMBER})(?:\.x)?\s*(?:or|and)\s+(?:older|earlier|below|lower)"
+    rf"|v?({_NUMBER})(?:\.x|t)?\s*(?:or|and)\s+(?:older|earlier|below|lower)"
 )
 _BELOW = re.compile(rf"(?:older|less|lower|earlier) than\s+v?({_NUMBER})|(?:below|before)\s+v?({_NUMBER})")
 _ABOVE = re.compile(rf"(?:newer|later|greater|higher|more) than\s+v?({_NUMBER})|(?:above|after)\s+v?({_NUMBER})")
 _RANGE = re.compile(rf"v?({_NUMBER})\s*(?:-|\N{{EN DASH}}|\.\.|\bto\b)\s*v?({_NUMBER})")
 _EITHER = re.compile(r"\s*(?:[/|,]|\bor\b)\s*")
-_PLAIN = re.compile(rf"(?:[a-z][a-z.+]*[ _:-]*){{0,4}}?v?({_NUMBER})(\.[x*])?(t\b)?(.*)", re.DOTALL)
+_PLAIN = re.compile(rf"(?:[a-z][a-z.+]*+[ _:-]*+){{0,4}}?v?({_NUMBER})(\.[x*])?(t\b)?(.*)", re.DOTALL)
+_NOTHING = Value("")
+_GOES_ON = re.compile(r"\.?[0-9]")
 _FREE_THREADED = re.compile(r"free[ -]?thread|nogil|no[ -]gil")
+_WITH_TAG = re.compile(r"[0-9]t\b")
 _TORCH_BUILD = re.compile(r"\+(cpu|cu\d{3}|rocm\d+\.\d+(?:\.\d+)?|xpu)\b")
 _NIGHTLY = re.compile(r"\.?dev\d*|nightly|a0\+git|\bmain\b")
 
@@ -36,7 +39,13 @@ def version(axis: str, text: str) -> Value | None:
     if not plain or len(plain) > spans.LONGEST:
         return None
     tag = "t" if axis == "python" and _FREE_THREADED.search(plain) else ""
-    found = _comparison(plain) or _interval(axis, plain) or _one_of(axis, plain, tag) or _plain(axis, plain, tag)
+    of_range = "t" if axis == "python" and _WITH_TAG.search(plain) else tag
+    found = (
+        _comparison(plain, of_range)
+        or _interval(axis, plain, of_range)
+        or _one_of(axis, plain, tag)
+        or _plain(axis, plain, tag)
+    )
     return found if found and found.spans else None
 
 
@@ -51,7 +60,7 @@ def is_nightly(text: str) -> bool:
     return _NIGHTLY.search(text.lower()) is not None
 
 
-def _comparison(plain: str) -> Value | None:
+def _comparison(plain: str, tag: str) -> Value | None:
     """`>=2.7.0`, `<12.4`, `6.2.x or newer`."""
     clauses = _CLAUSE.findall(plain)
     for operator, form in ((">=", _AT_LEAST), ("<=", _AT_MOST), ("<", _BELOW), (">", _ABOVE)):
@@ -60,18 +69,22 @@ def _comparison(plain: str) -> Value | None:
     if not clauses:
         return None
     written = ",".join(operator + number for operator, number in clauses)
-    read = spans.read(written)
     exact = len(clauses) == 1 and clauses[0][0] == "=="
-    return Value(written.removeprefix("==") if exact else written, read, exact=exact)
+    return _range(written, tag, exact=exact)
 
 
-def _interval(axis: str, plain: str) -> Value | None:
+def _interval(axis: str, plain: str, tag: str) -> Value | None:
     """`2.10-2.14`; in a package's name `12-8` is one version."""
     found = None if axis == "cuda_compat" else _RANGE.fullmatch(plain)
     if found is None:
         return None
-    written = f">={found[1]},<={found[2]}"
-    return Value(written, spans.read(written), exact=False)
+    return _range(f">={found[1]},<={found[2]}", tag)
+
+
+def _range(written: str, tag: str, *, exact: bool = False) -> Value | None:
+    if len(written) > spans.LONGEST:
+        return None
+    return Value(written.removeprefix("==" if exact else "") + tag, spans.read(written), exact=exact, tag=tag)
 
 
 def _one_of(axis: str, plain: str, tag: str) -> Value | None:
@@ -79,9 +92,11 @@ def _one_of(axis: str, plain: str, tag: str) -> Value | None:
     if len(parts) < 2 or not all(part[-1:].isalnum() and any(c.isdigit() for c in part) for part in parts):  # noqa: PLR2004 - an either has an or
         return None
     read = [_plain(axis, part, tag) for part in parts]
-    if any(value is None or not value.exact for value in read):
+    values = [value for value in read if value is not None and value.exact]
+    if len(values) < len(read):
         return None
-    values = [value for value in read if value is not None]
+    if len({value.tag for value in values}) > 1:
+        return _NOTHING  # only some are free-threaded: one value cannot say so
     together = spans.union(span for value in values for span in value.spans)
     return Value("|".join(value.text for value in values), together, exact=False, tag=values[0].tag)
 
@@ -91,7 +106,7 @@ def _plain(axis: str, plain: str, tag: str) -> Value | None:
     if axis == "cuda_compat":
         plain = re.sub(r"(\d+)-(\d+)$", r"\1.\2", plain)
     found = _PLAIN.fullmatch(plain)
-    if found is None or re.match(r"\.\d", found[4]):
+    if found is None or _GOES_ON.match(found[4]):
         return None
     number = found[1]
     if axis == "python":
