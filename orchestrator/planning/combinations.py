@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from orchestrator import axes
 from orchestrator.errors import InputError
@@ -22,7 +23,7 @@ from orchestrator.text import pairs
 from orchestrator.vocabulary import LeftOutKind
 
 MAX_WANTED = 200_000
-_BASES = 3  # production rows that a combination is tried around, the nearest first
+_BASES = 8  # production rows that a combination is tried around, the nearest first
 _RANK = 4  # after every neighbour
 _SHOWN = 3
 Combination = tuple[tuple[str, str], ...]  # (axis, value) in the order of the registry
@@ -140,7 +141,7 @@ class _Work:
             if stand.against is None:
                 self._add(base, stand)
                 return None
-            first = first or stand.against
+            first = first or _around_row(stand.against, self._rows[axes.cell_id(base)].name)
         return first
 
     def _around(self, base: dict[str, str], change: dict[str, str]) -> Stand:
@@ -172,6 +173,10 @@ class _Work:
             Candidate(name=one.name, row=one.row, why=one.why, cell=one.cell, rank=(_RANK, place))
             for place, (one, _) in enumerate(ordered)
         ]
+
+
+def _around_row(keeps: Against, name: str) -> Against:
+    return replace(keeps, reason=f"around production row `{name}`: {keeps.reason}")
 
 
 def _wanted(space: Space, interaction: Interaction) -> tuple[Combination, ...]:

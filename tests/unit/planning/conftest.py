@@ -72,7 +72,7 @@ class Vendor:
     def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
         cell = {name: str(value) for name, value in combination.items()}
         reasons = [reason for when, reason in self.told if axes.selects(when, cell)]
-        order = [Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED]
+        order = [Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED]
         reasons.sort(key=lambda reason: order.index(reason.verdict))
         near = (Alternative(change={"torch_build": "cu130"}, verdict=Verdict.SUPPORTED),) if nearest and reasons else ()
         verdict = reasons[0].verdict if reasons else Verdict.SUPPORTED
