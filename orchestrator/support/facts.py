@@ -138,23 +138,27 @@ def load_facts(overlays: Sequence[Path] = ()) -> Facts:
     return Facts(shipped)
 
 
+def _topic(rule: Rule) -> tuple[str, ...]:
+    """What makes rows belong together: their rule's name, its kind, and how it weighs them."""
+    return rule.name, rule.kind, rule.mode
+
+
 def join(below: FactsFile, above: FactsFile, *, name: str) -> FactsFile:
     """One file of two; rows of the same rule are together, those of the upper file first. `name` keeps sources apart."""
     renamed = {key: f"{name}/{key}" for key in above.sources}
-    rules = {rule.name: rule for rule in above.rules}
     if unknown := [row.source for rule in above.rules for row in rule.rows if row.source not in renamed]:
         raise InputError(f"no source is named `{unknown[0]}`", place=name, hint="name it under `sources`")
     joined: list[Rule] = []
-    taken: set[str] = set()
+    taken: set[tuple[str, ...]] = set()
     for rule in below.rules:
-        extra = [each for each in above.rules if each.name == rule.name and each.kind == rule.kind]
-        if extra and rule.name not in taken and (rule.mode == extra[0].mode):
-            taken.add(rule.name)
+        extra = [each for each in above.rules if _topic(each) == _topic(rule)]
+        if extra and _topic(rule) not in taken:
+            taken.add(_topic(rule))
             rows = tuple(replace(row, source=renamed[row.source]) for each in extra for row in each.rows)
             joined.append(replace(rule, rows=(*rows, *rule.rows)))
         else:
             joined.append(rule)
-    fresh = [rule for rule in rules.values() if rule.name not in taken]
+    fresh = [rule for rule in above.rules if _topic(rule) not in taken]
     joined += [
         replace(rule, rows=tuple(replace(row, source=renamed[row.source]) for row in rule.rows)) for rule in fresh
     ]
