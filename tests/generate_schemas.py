@@ -17,11 +17,13 @@ TYPES: dict[str, tuple[str, Any]] = {
     "attempt": ("attempt.json: one try at a cell, beside the bundle that it left", model.Attempt),
     "cell": ("cell.json: what the suite is asked to run", formats.CellFile),
     "environment": ("environment.json: what the suite found", formats.EnvironmentFile),
+    "impact": ("what `torchmatrix impact --json` prints", model.Impact),
     "metric": ("metrics.jsonl: one line of it", formats.MetricRow),
     "plan": ("plan.json, and what `torchmatrix plan --json` prints", model.Plan),
     "progress": ("progress.jsonl: one line of it", formats.ProgressLine),
     "structure": ("structure.json: exact counts of a run", formats.StructureFile),
     "summary": ("summary.json: what became of each cell of a run", formats.SummaryFile),
+    "upgrade": ("what `torchmatrix upgrade --json` prints", model.Upgrade),
 }
 
 

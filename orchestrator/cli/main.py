@@ -11,13 +11,15 @@ import click
 from orchestrator.cli.build import build
 from orchestrator.cli.bump import bump
 from orchestrator.cli.check import check
+from orchestrator.cli.impact import impact
 from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
 from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
+from orchestrator.cli.upgrade import upgrade
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 
-VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check, bump)
+VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check, bump, impact, upgrade)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -29,9 +29,9 @@ class Move(Struct, frozen=True, kw_only=True):
 class RowImpact(Struct, frozen=True, kw_only=True):
     """What a change, or the time, does to one production row.
 
-    `unchanged` says why it does nothing to it; empty when it does. `moves` is the smallest further change with which
-    the row is supported, `blocked` what stands against every one; both are None where the row needs none. `cell` is
-    what there is to test, `observed` what our runs saw of it.
+    `unchanged` says why it does nothing to it; empty when it does. `moves` is the smallest further change that mends
+    the row, None where it needs none or none does; `blocked` is what is wrong with it even so, and was not before.
+    `cell` is what there is to test, `observed` what our runs saw of it.
     """
 
     name: str
@@ -44,6 +44,11 @@ class RowImpact(Struct, frozen=True, kw_only=True):
     blocked: Reason | None
     cell: CellId | None
     observed: tuple[Observation, ...]
+
+    @property
+    def final(self) -> State:
+        """The row after the change and what moves with it."""
+        return self.moves.state if self.moves else self.after
 
 
 class Impact(Struct, frozen=True, kw_only=True):

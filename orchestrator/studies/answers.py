@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from orchestrator.model import Answer, Axes, Reason, State
 from orchestrator.vocabulary import Verdict
 
@@ -59,6 +61,23 @@ class Answers:
             self._answers[key] = self._support.answer(given)
             self._verdicts[key] = self._answers[key].verdict
         return self._answers[key]
+
+
+class Flaw(Struct, frozen=True):
+    """One thing that makes a combination degraded: its topic, with the values that it spoke of."""
+
+    rule: str
+    values: tuple[tuple[str, str], ...]
+
+
+def flaw_of(reason: Reason, state: State) -> Flaw:
+    """A reason as what is wrong with a combination, whatever its other values are."""
+    return Flaw(reason.rule, tuple((axis, state.axes.get(axis, "")) for axis in reason.axes))
+
+
+def flaws(state: State) -> frozenset[Flaw]:
+    """All that makes a combination degraded."""
+    return frozenset(flaw_of(reason, state) for reason in state.reasons if reason.verdict is Verdict.DEGRADED)
 
 
 def _given(combination: Axes) -> dict[str, str]:

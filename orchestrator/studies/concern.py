@@ -4,10 +4,9 @@ from orchestrator import axes
 from orchestrator.axes import AXES, Where
 from orchestrator.model import Axes, Matrix
 from orchestrator.planning.place import takes_gpu
+from orchestrator.studies.ladder import WITH_THE_DISTRIBUTION
 from orchestrator.support.axes import vendor_of_build
 from orchestrator.support.facts import Facts
-
-_WITH_THE_DISTRIBUTION = frozenset({"torch", "torch_build", "python", "numpy"})
 
 
 def applied(change: Axes, cell: Axes, matrix: Matrix, facts: Facts) -> tuple[Axes, str]:
@@ -23,7 +22,7 @@ def _foreign(name: str, value: str, cell: Axes, matrix: Matrix, facts: Facts) ->
         return _missing(name, cell)
     if axes.matches(name, value, cell[name]):
         return f"has {name} {cell[name]} already"
-    if cell.get("torch_from") == "distribution" and name in _WITH_THE_DISTRIBUTION:
+    if cell.get("torch_from") == "distribution" and name in WITH_THE_DISTRIBUTION:
         return f"its {name} comes with its distribution, {cell['base']}"
     if name == "torch_build" and axes.platform({name: value}) != axes.platform(cell):
         return f"runs the build {cell[name]}: {value} is of another platform"
@@ -63,7 +62,7 @@ def _vendors(name: str, value: str, facts: Facts) -> frozenset[str]:
         return frozenset(device.vendor for device in facts.file.devices if value in device.partitions)
     if name == "driver":
         series = value.partition(".")[0]
-        known = {"nvidia": facts.choices("driver"), "amd": facts.choices("amdgpu_driver")}
+        known = {"nvidia": facts.values("driver"), "amd": facts.values("amdgpu_driver")}
         return frozenset(
             vendor for vendor, drivers in known.items() if any(text.partition(".")[0] == series for text in drivers)
         )

@@ -2,22 +2,20 @@
 
 import datetime as dt
 from collections.abc import Callable
-from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from orchestrator import axes
-from orchestrator.model import Alternative, Axes, Matrix, Move, Observation, Reason, Row, RowImpact, State
+from orchestrator.model import Axes, Matrix, Move, Observation, Row, RowImpact, State
 from orchestrator.planning.selection import Named, check_globs, is_selected
-from orchestrator.studies.answers import BEARABLE, Answers
+from orchestrator.studies.answers import BEARABLE, Answers, Flaw, flaws
 from orchestrator.studies.concern import applied
-from orchestrator.studies.ladder import Ladders, movable
-from orchestrator.studies.repair import repairs
+from orchestrator.studies.ladder import movable
+from orchestrator.studies.mend import mend
 from orchestrator.support.facts import Facts
-from orchestrator.vocabulary import RuleKind, Verdict
+from orchestrator.vocabulary import Verdict
 
-_NEAR = 12  # changes that are compared
 _NOT_NAMED = "`--rows` does not name it"
 
 
@@ -51,7 +49,7 @@ def _changed(row: Row, production: Production, change: Axes, answers: Answers) -
     taken, unchanged = applied(change, full, production.matrix, production.facts)
     if unchanged:
         return _untouched(row, before, unchanged)
-    return _touched(row, before, production, answers, {**full, **taken}, frozenset(taken))
+    return _touched(row, before, production, answers, taken, flaws(before))
 
 
 def of_time(production: Production, now: Answers, then: Answers, later: dt.date) -> tuple[RowImpact, ...]:
@@ -69,7 +67,7 @@ def _aged(row: Row, production: Production, now: Answers, then: Answers, later: 
     ends = before.supported_until
     if then.verdict(full) is before.verdict and (ends is None or ends > later.isoformat()):
         return _untouched(row, before, f"nothing of it ends by {later.isoformat()}")
-    return _touched(row, before, production, then, full, frozenset())
+    return _touched(row, before, production, then, {}, frozenset())
 
 
 def _untouched(row: Row, state: State, why: str) -> RowImpact:
@@ -88,58 +86,26 @@ def _untouched(row: Row, state: State, why: str) -> RowImpact:
 
 
 def _touched(
-    row: Row, before: State, production: Production, answers: Answers, changed: Axes, asked: frozenset[str]
+    row: Row, before: State, production: Production, answers: Answers, taken: Axes, borne: frozenset[Flaw]
 ) -> RowImpact:
-    """A row that is `changed`, with the smallest further change that makes it supported; `asked` axes stay as asked."""
-    after = answers.state(changed)
-    ways = movable(changed, production.facts.choices, production.matrix)
-    ladders = {name: way for name, way in ways.items() if name not in asked}
-    moves = _moves(answers, before, after, ladders)
-    state = moves.state if moves else after
-    can_run = state.verdict in BEARABLE
+    """A row that has `taken` a change, with the smallest further one that mends it; what it took stays as asked.
+
+    There is something to test where the row runs in the end, and is another cell than today.
+    """
+    after = answers.state({**before.axes, **taken})
+    ways = movable(after.axes, production.facts.values, production.matrix)
+    move: Move | None = None
+    left = answers.against(after.axes)
+    if before.verdict is not Verdict.UNKNOWN or after.verdict is not Verdict.UNKNOWN:
+        ladders = {name: way for name, way in ways.items() if name not in taken}
+        move, left = mend(answers, after, ladders, borne)
+    state = move.state if move else after
+    is_new = state.verdict in BEARABLE and state.axes != before.axes
     return replace(
         _untouched(row, before, ""),
         after=after,
-        moves=moves,
-        blocked=None if state.verdict is Verdict.SUPPORTED else _against(answers, changed, ladders),
-        cell=axes.cell_id(state.axes) if can_run else None,
-        observed=production.seen(state.axes) if can_run else (),
+        moves=move,
+        blocked=left,
+        cell=axes.cell_id(state.axes) if is_new else None,
+        observed=production.seen(axes.complete(state.axes)) if is_new else (),
     )
-
-
-def _moves(answers: Answers, before: State, after: State, ladders: Ladders) -> Move | None:
-    """What must move with it to be supported, else to run at all; nothing where no vendor said anything before."""
-    silent = before.verdict is Verdict.UNKNOWN and after.verdict is Verdict.UNKNOWN
-    if after.verdict is Verdict.SUPPORTED or silent:
-        return None
-    found = _lasting(answers, after, ladders)
-    if found is None and after.verdict not in BEARABLE:
-        found = next(repairs(answers, after.axes, ladders, wanted=BEARABLE), None)
-    return Move(change=found.change, state=answers.state({**after.axes, **found.change})) if found else None
-
-
-def _lasting(answers: Answers, after: State, ladders: Ladders) -> Alternative | None:
-    """The smallest change. What has ended is replaced by something whose own end is known, where that takes no more."""
-    first = next(repairs(answers, after.axes, ladders), None)
-    if first is None:
-        return None
-    ended = _ends(after, Verdict.DEGRADED)
-
-    def lasts(one: Alternative) -> bool:
-        lasting = _ends(answers.state({**after.axes, **one.change}), Verdict.SUPPORTED)
-        return all((rule, axis) in lasting for rule, axis in ended if axis in one.change)
-
-    as_small = islice(repairs(answers, after.axes, ladders, most=len(first.change)), _NEAR)
-    return next(filter(lasts, as_small), first)
-
-
-def _ends(state: State, verdict: Verdict) -> frozenset[tuple[str, str]]:
-    """Topics, each with an axis, of whose life a vendor says that it is over (degraded) or not yet (supported)."""
-    said = (reason for reason in state.reasons if reason.kind is RuleKind.LIFETIME and reason.verdict is verdict)
-    return frozenset((reason.rule, axis) for reason in said for axis in reason.axes)
-
-
-def _against(answers: Answers, changed: Axes, ladders: Ladders) -> Reason | None:
-    """What stands against every move: the rule that refuses what cannot move, else the one against the row itself."""
-    fixed = {name: value for name, value in changed.items() if name not in ladders}
-    return answers.refusal(fixed) or answers.against(changed)

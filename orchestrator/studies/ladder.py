@@ -14,6 +14,8 @@ Known = Callable[[str], Sequence[str]]
 Ladders = Mapping[str, Sequence[str]]
 
 _ORDERED = frozenset({Grammar.PYPI, Grammar.DOTTED, Grammar.PYTHON, Grammar.BUILD, Grammar.VERSION})
+# What comes with a base as its distribution has it, and is not chosen apart from it.
+WITH_THE_DISTRIBUTION = frozenset({"torch", "torch_build", "python", "numpy"})
 _STAYS = frozenset({"gpu", "gpus", "partition", "firmware", "host_arch", "torch_from", "image"})
 # How many components a release of PyPI has that is none of a line of them, such as 2.14 of 2.14.1.
 _WHOLE = 3
@@ -31,11 +33,13 @@ def movable(cell: Axes, known: Known, matrix: Matrix | None = None) -> Ladders:
 
     Those that the matrix lists are in as they are; of the others the newest of each line of releases.
     """
-    ladders = {name: rungs(name, cell[name], cell, known, _listed(name, matrix)) for name in cell if _moves(name)}
+    ladders = {name: rungs(name, cell[name], cell, known, _listed(name, matrix)) for name in cell if _moves(name, cell)}
     return {name: values for name, values in ladders.items() if len(values) > 1}
 
 
-def _moves(name: str) -> bool:
+def _moves(name: str, cell: Axes) -> bool:
+    if name in WITH_THE_DISTRIBUTION and cell.get("torch_from") == "distribution":
+        return False
     return name in AXES and AXES[name].where in {Where.IMAGE, Where.HOST} and name not in _STAYS
 
 
@@ -97,10 +101,10 @@ def age(value: str) -> tuple[tuple[int, ...], str]:
 def between(name: str, start: Axes, goal: Axes, known: Known) -> tuple[str, ...]:
     """The values of an axis from one combination to another, both ends among them, as an upgrade meets them.
 
-    An axis that was not given before, and one whose values have no order, has none between.
+    An axis that is given at one end only, and one whose values have no order, has none between.
     """
     first, last = start.get(name, ""), goal[name]
-    if not first or not is_ordered(name) or _kin(name, first) != _kin(name, last):
+    if not first or not last or not is_ordered(name) or _kin(name, first) != _kin(name, last):
         return first, last
     values = rungs(name, first, goal, known, (last,))
     begin, end = values.index(first), values.index(last)

@@ -4,14 +4,13 @@ Each change that is given was checked itself. A set of axes is tried only where 
 then something may fit in their place.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 
 from orchestrator.axes import AXES, Where
 from orchestrator.model import Alternative, Axes
-from orchestrator.studies.answers import GOOD, Answers
+from orchestrator.studies.answers import Answers
 from orchestrator.studies.ladder import Ladders
-from orchestrator.vocabulary import Verdict
 
 MOST_AXES = 4
 MOST_TRIED = 3000  # changes of each number of axes
@@ -21,12 +20,12 @@ def repairs(
     answers: Answers,
     start: Axes,
     ladders: Ladders,
+    is_good: Callable[[Axes], bool],
     *,
     dear: frozenset[str] = frozenset(),
-    wanted: frozenset[Verdict] = GOOD,
     most: int = MOST_AXES,
 ) -> Iterator[Alternative]:
-    """The changes of at most so many axes that give a wanted verdict, the smallest first; none holds another.
+    """The changes of at most so many axes that give a good combination, the smallest first; none holds another.
 
     Axes that are `dear` are changed only where as many others do not help.
     """
@@ -35,10 +34,10 @@ def repairs(
         for change in _changes(answers, start, ladders, count, dear):
             if any(smaller.items() <= change.items() for smaller in found):
                 continue
-            verdict = answers.verdict({**start, **change})
-            if verdict in wanted:
+            changed = {**start, **change}
+            if is_good(changed):
                 found.append(change)
-                yield Alternative(change=change, verdict=verdict)
+                yield Alternative(change=change, verdict=answers.verdict(changed))
 
 
 def _changes(answers: Answers, start: Axes, ladders: Ladders, count: int, dear: frozenset[str]) -> Sequence[Axes]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from orchestrator import axes, text
-from orchestrator.model import Cost, LeftOut, Placement, Plan, PlannedCell, RowImpact, RunnerClass, State
-from orchestrator.planning.asking import Against, against
+from orchestrator.model import Cost, LeftOut, Placement, Plan, PlannedCell, RowImpact, RunnerClass
+from orchestrator.planning.asking import PLANNED, Against, against
 from orchestrator.planning.cost import cost
 from orchestrator.planning.expand import Expansion, edge_cell, edge_left_out, same_cell
 from orchestrator.planning.neighbours import Candidate
@@ -22,7 +22,7 @@ def trial(impacts: Sequence[RowImpact], expansion: Expansion) -> Plan:
     cells: list[PlannedCell] = []
     left: list[LeftOut] = []
     for impact in impacts:
-        state = final(impact)
+        state = impact.final
         why = f"production row `{impact.name}` ({impact.place.file}:{impact.place.line}){_with(impact)}"
         candidate = Candidate(name=impact.name, row=rows[impact.name], why=why, cell=axes.complete(state.axes), rank=())
         if impact.cell is None:
@@ -50,20 +50,18 @@ def _somewhere(cell: PlannedCell, impact: RowImpact, runners: Sequence[RunnerCla
     return replace(cell, placement=Placement(placed=True, runner=runner.name if runner else HERE, reason=""))
 
 
-def final(impact: RowImpact) -> State:
-    """The row after the change and what moves with it."""
-    return impact.moves.state if impact.moves else impact.after
-
-
 def _with(impact: RowImpact) -> str:
-    new = {name: value for name, value in final(impact).axes.items() if impact.before.axes.get(name) != value}
-    return f" with {text.pairs(new)}" if new else ", which needs no change"
+    new = {name: value for name, value in impact.final.axes.items() if impact.before.axes.get(name) != value}
+    return f" with {text.pairs(new)}"
 
 
 def _against(impact: RowImpact) -> Against:
+    """What keeps a row out: the change is nothing to it, it stays as it is, or vendors do not say that it can run."""
     if impact.unchanged:
         return Against(kind=LeftOutKind.SELECTION, reason=impact.unchanged)
-    if impact.blocked is None:
-        return Against(kind=LeftOutKind.UNKNOWN, reason="no vendor says whether it is supported")
-    said = against(impact.blocked)
-    return replace(said, kind=LeftOutKind.UNKNOWN) if impact.after.verdict is Verdict.UNKNOWN else said
+    said = (
+        against(impact.blocked) if impact.blocked else Against(kind=LeftOutKind.UNKNOWN, reason="nobody says it works")
+    )
+    if impact.final.verdict in PLANNED:
+        return replace(said, kind=LeftOutKind.SELECTION, reason=f"there is nothing to move it to: {said.reason}")
+    return replace(said, kind=LeftOutKind.UNKNOWN) if impact.final.verdict is Verdict.UNKNOWN else said

@@ -88,7 +88,8 @@ def _nearest(
     answers: Answers, known: Known, start: Axes, goal: Axes, change: Axes, wanted: frozenset[Verdict]
 ) -> NearestGoal | None:
     """The smallest other goal that can be reached; what was asked for gives way last."""
-    others = repairs(answers, goal, movable(goal, known), dear=frozenset(change), wanted=wanted)
+    ladders = movable(goal, known)
+    others = repairs(answers, goal, ladders, lambda other: answers.verdict(other) in wanted, dear=frozenset(change))
     for other in islice(others, _GOALS_TRIED):
         instead = {**goal, **other.change}
         found = _route(answers, known, start, instead, wanted)

@@ -21,12 +21,14 @@ NAMES = (
     "cell",
     "check-answer",
     "environment",
+    "impact",
     "matrix",
     "metric",
     "plan",
     "progress",
     "structure",
     "summary",
+    "upgrade",
 )
 
 

@@ -54,6 +54,10 @@ def test_cards_and_what_a_run_sets_stay() -> None:
     assert not of(gpu="H100", gpus="8", partition="whole", backend="eager", host_arch="x86_64")
 
 
+def test_what_comes_with_a_distribution_stays() -> None:
+    assert not of(torch="2.8.0", python="3.11", torch_from="distribution")
+
+
 def test_the_values_that_the_matrix_lists_are_in(written: Callable[[str], Matrix]) -> None:
     matrix = written(
         "version: 1\naxes: {torch: ['2.9.0'], torch_build: [cpu], python: ['3.12'], base: [debian12, debian13]}\n"

@@ -16,7 +16,7 @@ from orchestrator.planning.expand import Expansion
 from orchestrator.studies.answers import Answers
 from orchestrator.studies.horizon import day_after
 from orchestrator.studies.impact import Production, of_change, of_time
-from orchestrator.studies.trial import final, trial
+from orchestrator.studies.trial import trial
 from orchestrator.studies.upgrade import upgrade
 from orchestrator.support.check import Support
 from orchestrator.support.facts import Facts, load_facts
@@ -99,7 +99,7 @@ def upgraded(
     """An upgrade, after what must hold of every one was seen to hold: it is checked step by step with fresh eyes."""
 
     def ask() -> Upgrade:
-        return upgrade(answers(), facts.choices, start, change, on=TODAY.isoformat(), allow_degraded=allow_degraded)
+        return upgrade(answers(), facts.values, start, change, on=TODAY.isoformat(), allow_degraded=allow_degraded)
 
     found = ask()
     assert ask() == found
@@ -384,5 +384,5 @@ name: driver, torch: 2.13.0, torch_build: cu130, python: "3.12", driver: "595", 
     assert moves["driver"]["driver"] in {"580", "620"}
     assert moves["system"] == {"base": "ubuntu24.04"}
     assert moves["python"] == {"python": "3.12"}
-    assert {final(impact).verdict for impact in ending} == {Verdict.SUPPORTED}
+    assert {impact.final.verdict for impact in ending} == {Verdict.SUPPORTED}
     assert all(impact.unchanged for impact in told.ahead("90d"))
