@@ -51,10 +51,10 @@ def _spoken_of(given: Sequence[str], proofs: Sequence[Said], question: Question)
     )
 
 
-def _groups(question: Question) -> list[tuple[str, ...]]:
+def _groups(question: Question) -> Sequence[tuple[str, ...]]:
     """A driver decides nothing for a CPU build, and no floor is published for Intel's."""
     build, vendor = question.values.get("torch_build"), question.values.get("gpu_vendor")
-    groups = [group for group in _TOGETHER if group[0] != "driver"]
+    groups: list[tuple[str, ...]] = [group for group in _TOGETHER if group[0] != "driver"]
     if build is not None and build.text == "cpu":
         return [("gpu", "gpu_arch")]
     if vendor is not None and vendor.text == "nvidia":

@@ -48,11 +48,8 @@ class Facts:
     @cached_property
     def lifetime_tables(self) -> Sequence[Table]:
         """The rules' ends of life, ready to be asked."""
-        found = []
-        for rule in self.file.rules:
-            if rows := tuple(replace(row, need={}) for row in rule.rows if row.until is not None):
-                found.append(Table(rule, {}, rows))
-        return found
+        ends = ((rule, [row for row in rule.rows if row.until is not None]) for rule in self.file.rules)
+        return [Table(rule, {}, [replace(row, need={}) for row in rows]) for rule, rows in ends if rows]
 
     def relation(self, name: str) -> Relation | None:
         """The binary compatibility of the rule of that name."""
@@ -115,7 +112,7 @@ class Facts:
 
 
 def _named(axis: str, condition: Condition) -> list[str]:
-    """The single values that a condition names: its plain versions, the ends of its ranges, its words without globs."""
+    """The single values that a condition names: plain versions, the ends of its ranges, words without globs."""
     named: list[str] = []
     for text in conditions.alternatives(condition):
         if text.startswith((conditions.SAME, conditions.COMPATIBLE, conditions.AT_LEAST)):
@@ -144,9 +141,11 @@ def _topic(rule: Rule) -> tuple[str, ...]:
 
 
 def join(below: FactsFile, above: FactsFile, *, name: str) -> FactsFile:
-    """One file of two; rows of the same rule are together, those of the upper file first. `name` keeps sources apart."""
+    """One file of two; rows of one rule are together, those of the upper file first. `name` keeps sources apart."""
     renamed = {key: f"{name}/{key}" for key in above.sources}
-    if unknown := [row.source for rule in above.rules for row in rule.rows if row.source not in renamed]:
+    named = [row.source for rule in above.rules for row in rule.rows]
+    named += [*(row.source for row in above.derivations), *(row.source for row in above.devices)]
+    if unknown := [source for source in named if source not in renamed]:
         raise InputError(f"no source is named `{unknown[0]}`", place=name, hint="name it under `sources`")
     joined: list[Rule] = []
     taken: set[tuple[str, ...]] = set()

@@ -56,7 +56,19 @@ def _take(question: Question, axis: str, raw: object) -> bool:
     return _set(question, axis, written.version(axis, plain) if is_version(axis) else words.word(axis, plain))
 
 
+def _word(text: str) -> Value:
+    return Value(text, words=(text,))
+
+
+def _follow(question: Question, axis: str, value: Value, source: str) -> None:
+    """Adds what the value of `source` says of another axis, unless that was given itself."""
+    if axis not in question.values:
+        question.values[axis] = value
+        question.origin[axis] = (source,)
+
+
 def _set(question: Question, axis: str, value: Value | None) -> bool:
+    """What is given outweighs what follows from another value, whichever is read first."""
     if value is not None:
         question.values[axis] = value
         question.origin.pop(axis, None)
@@ -66,8 +78,7 @@ def _set(question: Question, axis: str, value: Value | None) -> bool:
 def _take_torch(question: Question, plain: str) -> bool:
     question.nightly = written.is_nightly(plain)
     if build := written.torch_build_in(plain):
-        question.derive("torch_build", Value(build, words=(build,)), ("torch",))
-        question.origin["torch_build"] = ("torch",)
+        _follow(question, "torch_build", _word(build), "torch")
     return _set(question, "torch", written.version("torch", plain))
 
 
@@ -75,21 +86,19 @@ def _take_gpu(question: Question, plain: str) -> bool:
     """Which device a name means is for the facts to say; here only the count and the slice are taken off."""
     count, name = count_in(plain)
     parent, profile = slice_in(name)
-    if count and "gpus" not in question.values:
-        question.derive("gpus", Value(count, words=(count,)), ("gpu",))
-        question.origin["gpus"] = ("gpu",)
+    if count:
+        _follow(question, "gpus", _word(count), "gpu")
     if profile:
-        question.derive("partition", Value(profile.lower(), words=(profile.lower(),)), ("gpu",))
-        question.origin["partition"] = ("gpu",)
-    return _set(question, "gpu", Value(parent, words=(parent,)) if parent else None)
+        _follow(question, "partition", _word(profile.lower()), "gpu")
+    return _set(question, "gpu", _word(parent) if parent else None)
 
 
 def _take_os(question: Question, plain: str) -> bool:
     """A distribution given as the operating system is one of Linux."""
     system, distribution = words.word("os", plain), words.word("distro", plain)
     if system is None and distribution is not None:
-        question.derive("distro", distribution, ("os",))
-        system = Value("linux", words=("linux",))
+        _follow(question, "distro", distribution, "os")
+        system = _word("linux")
     return _set(question, "os", system)
 
 
@@ -97,25 +106,24 @@ def _take_distribution(question: Question, plain: str) -> bool:
     """Windows 11 given as a distribution is Windows."""
     distribution, system = words.word("distro", plain), words.word("os", plain)
     if distribution is None and system is not None and "os" not in question.values:
-        _follow(question, "os", system.text, "distro")
+        _follow(question, "os", system, "distro")
         return True
     return _set(question, "distro", distribution)
 
 
 def _take_base(question: Question, plain: str) -> bool:
     """The base of an image: its distribution too, where its name tells one."""
-    question.values["base"] = Value(plain, words=(plain.lower(),))
     if (distribution := words.word("distro", plain)) is not None:
-        question.derive("distro", distribution, ("base",))
-    return True
+        _follow(question, "distro", distribution, "base")
+    return _set(question, "base", Value(plain, words=(plain.lower(),)))
 
 
 def _take_compat(question: Question, plain: str) -> bool:
     lowered = plain.lower()
     if _ABSENT.fullmatch(plain) or lowered in {"false", "off", "inactive", "disabled"}:
-        value: Value | None = Value("none", words=("none",))
+        value: Value | None = _word("none")
     elif lowered in {"active", "true", "yes", "on", "enabled"}:
-        value = Value("active", words=("active",))
+        value = _word("active")
     else:
         value = written.version("cuda_compat", plain)
     return _set(question, "cuda_compat", value)
@@ -143,23 +151,17 @@ def _take_env(question: Question, raw: object) -> bool:
 def _take_variable(question: Question, name: str, value: str) -> None:
     match name:
         case "LD_LIBRARY_PATH" if re.search(r"cuda|nvidia", value, re.IGNORECASE):
-            _follow(question, "ld_library_path", "cuda", "env")
+            _follow(question, "ld_library_path", _word("cuda"), "env")
         case "HSA_OVERRIDE_GFX_VERSION" if override := written.version("hsa_override", value):
-            question.derive("hsa_override", override, ("env",))
-            question.origin["hsa_override"] = ("env",)
+            _follow(question, "hsa_override", override, "env")
         case "NVIDIA_DISABLE_REQUIRE" if value.lower() in {"1", "true"}:
-            _follow(question, "require_check", "skipped", "env")
+            _follow(question, "require_check", _word("skipped"), "env")
         case "NCCL_NVLS_ENABLE":
-            _follow(question, "nccl_nvls", "off" if value == "0" else "on", "env")
+            _follow(question, "nccl_nvls", _word("off" if value == "0" else "on"), "env")
         case "TRITON_PTXAS_PATH":
-            _follow(question, "triton_ptxas", "given", "env")
+            _follow(question, "triton_ptxas", _word("given"), "env")
         case _:
             return
-
-
-def _follow(question: Question, axis: str, word: str, source: str) -> None:
-    question.derive(axis, Value(word, words=(word,)), (source,))
-    question.origin[axis] = (source,)
 
 
 def _take_nccl(question: Question, raw: object) -> bool:
@@ -168,9 +170,9 @@ def _take_nccl(question: Question, raw: object) -> bool:
         return False
     flavours = {match[1] for match in found}
     question.values["nccl_installed"] = Value(", ".join(sorted(match[0] for match in found)), words=("nccl",))
-    _follow(question, "nccl_packages", "several" if len(flavours) > 1 else "one", "nccl_installed")
+    _follow(question, "nccl_packages", _word("several" if len(flavours) > 1 else "one"), "nccl_installed")
     if len(flavours) == 1 and found[0][2] and (value := written.version("nccl", found[0][2])):
-        question.derive("nccl", value, ("nccl_installed",))
+        _follow(question, "nccl", value, "nccl_installed")
     return True
 
 

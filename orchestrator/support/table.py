@@ -38,8 +38,8 @@ class Finding(Struct, frozen=True):
         """The axes that the row speaks of."""
         if self.row is None:
             return ()
-        needs = (axis for need in (self.row.need or {}, *self.row.need_any) for axis in need)
-        return tuple(dict.fromkeys((*self.row.when, *needs)))
+        needs = tuple(axis for need in (self.row.need or {}, *self.row.need_any) for axis in need)
+        return _each_once((*self.row.when, *needs))
 
 
 class _Need(Struct, frozen=True):
@@ -194,6 +194,11 @@ class Table:
         if missing or open_:
             return _Need(Fit.MAYBE, missing=tuple(missing))
         return _Need(Fit.YES)
+
+
+@lru_cache(maxsize=4096)
+def _each_once(axes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(axes))
 
 
 def _fit(question: Question, value: Value, condition: Asked) -> Fit:
