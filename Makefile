@@ -24,7 +24,9 @@ schemas: .venv/test
 	$(BIN)/python tests/generate_schemas.py
 
 bench: .venv/test
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/pairwise.py
 	$(BIN)/python benchmarks/cell_overhead.py
 
 .venv/bin/python:
