@@ -4,7 +4,7 @@ Rows over the combined axes come from `pairwise`, under the rules; what a cell n
 production row, repaired where a rule asks for it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ MAX_WANTED = 200_000
 _BASES = 8  # production rows that a combination is tried around, the nearest first
 _RANK = 4  # after every neighbour
 _SHOWN = 3
+Group = tuple[str, ...]
 Combination = tuple[tuple[str, str], ...]  # (axis, value) in the order of the registry
 
 
@@ -42,9 +43,15 @@ def combination(values: Axes) -> Combination:
     return tuple((name, values[name]) for name in axes.AXES if name in values)
 
 
-def held(cell: Axes, wanted: Sequence[Combination]) -> frozenset[Combination]:
-    """The combinations that a cell has."""
-    return frozenset(one for one in wanted if all(cell.get(name) == value for name, value in one))
+def held(cell: Axes, wanted: Container[Combination], groups: Iterable[Group]) -> frozenset[Combination]:
+    """The wanted combinations that a cell has; `groups` are the axes that wanted ones are of."""
+    having = (group for group in groups if all(name in cell for name in group))
+    return frozenset(one for group in having if (one := tuple((name, cell[name]) for name in group)) in wanted)
+
+
+def groups_of(wanted: Iterable[Combination]) -> frozenset[Group]:
+    """The groups of axes that some combinations are of."""
+    return frozenset(tuple(name for name, _ in one) for one in wanted)
 
 
 def combine(
@@ -88,11 +95,12 @@ class _Work:
         self.wanted = [_wanted(space, one) for one in interactions]
         self.open: set[Combination] = {one for wanted in self.wanted for one in wanted}
         self.kept_out: dict[Combination, Against] = {}
+        self._groups = groups_of(self.open)
         self._found: list[tuple[Candidate, frozenset[Combination]]] = []
 
     def take(self, cells: Sequence[Axes]) -> frozenset[Combination]:
         """Closes what some cells have, and gives it."""
-        closed = frozenset(one for cell in cells for one in held(cell, tuple(self.open)))
+        closed = frozenset(one for cell in cells for one in held(cell, self.open, self._groups))
         self.open -= closed
         return closed
 
@@ -125,7 +133,7 @@ class _Work:
     def try_whole(self, row: Axes) -> None:
         """Makes a cell of a row over all of the combined axes; when none can stand, its combinations stay open."""
         change = {name: row.get(name, ABSENT) for name in self._names}
-        if held(row, tuple(self.open)):
+        if held(row, self.open, self._groups):
             self._stand(change)
 
     def try_alone(self, one: Combination) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from orchestrator.model import Coverage, LeftOut, PlannedCell, Uncovered
 from orchestrator.planning.asking import Against
-from orchestrator.planning.combinations import Combination, Combined, held
+from orchestrator.planning.combinations import Combination, Combined, groups_of, held
 from orchestrator.vocabulary import LeftOutKind, Verdict
 
 _DROPPED = frozenset({LeftOutKind.BUDGET, LeftOutKind.SELECTION, LeftOutKind.TIER})  # what could have been planned
@@ -22,10 +22,13 @@ def coverage(
 
 
 def _coverage(one: Combined, cells: Sequence[PlannedCell], left: Sequence[LeftOut]) -> Coverage:
-    planned = {each for cell in cells for each in held(cell.axes, one.wanted)}
-    placed = {each for cell in cells if cell.placement.placed for each in held(cell.axes, one.wanted)}
+    wanted, groups = frozenset(one.wanted), groups_of(one.wanted)
+    planned = {each for cell in cells for each in held(cell.axes, wanted, groups)}
+    placed = {each for cell in cells if cell.placement.placed for each in held(cell.axes, wanted, groups)}
     missing = [each for each in one.wanted if each not in planned]
-    dropped = {each: entry for entry in reversed(left) if entry.kind in _DROPPED for each in held(entry.axes, missing)}
+    dropped = {
+        each: entry for entry in reversed(left) if entry.kind in _DROPPED for each in held(entry.axes, wanted, groups)
+    }
     return Coverage(
         axes=one.interaction.axes,
         strength=one.interaction.strength,

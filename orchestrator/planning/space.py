@@ -114,7 +114,7 @@ def moved(space: Space, cell: Axes, change: Axes, donors: Sequence[Axes]) -> dic
     for _ in range(2):  # a condition may hang on an axis that hangs on the change
         for name in [name for name in after if name not in change and not _has_meaning(space, name, after)]:
             del after[name]
-        for name in space:
+        for name in _conditional(space):
             values = allowed(space, name, after)
             gained = name not in after and values and not allowed(space, name, cell)
             lost = name in after and values and after[name] not in values and cell.get(name) == after[name]
@@ -123,9 +123,16 @@ def moved(space: Space, cell: Axes, change: Axes, donors: Sequence[Axes]) -> dic
     return axes.complete(after)
 
 
+def _conditional(space: Space) -> list[str]:
+    """The axes that gain and lose values with others: a change leaves the rest as it is."""
+    return [name for name, entries in space.items() if any(entry.when for entry in entries)]
+
+
 def _has_meaning(space: Space, name: str, cell: Axes) -> bool:
     if "image" in cell:
         return True  # what is in a ready image is not said
+    if any(not entry.when for entry in space.get(name, ())):
+        return axes.applies(axes.AXES[name], cell)
     return axes.applies(axes.AXES[name], cell) and (name not in space or bool(allowed(space, name, cell)))
 
 
