@@ -9,7 +9,7 @@ import click
 
 from orchestrator import text
 from orchestrator.cli import asked
-from orchestrator.cli.options import json_option, options
+from orchestrator.cli.options import facts_option, json_option, on_option, options, runs_option
 from orchestrator.cli.output import colour, say, show, width
 from orchestrator.errors import ExitCode, InputError
 from orchestrator.vocabulary import Verdict
@@ -25,18 +25,6 @@ _EXITS: Mapping[Verdict, ExitCode] = {
     Verdict.UNSUPPORTED: ExitCode.NOT_PASSED,
     Verdict.UNKNOWN: ExitCode.NOTHING_SELECTED,
 }
-on_option = click.option("--on", metavar="DATE", help="Answer for this day, YYYY-MM-DD.  [default: today]")
-facts_option = click.option(
-    "--facts",
-    "overlays",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Facts of your own over those shipped; repeatable.",
-)
-runs_option = click.option(
-    "--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Runs to look through."
-)
 
 
 @click.command()
@@ -67,6 +55,7 @@ def check(
 
     Keys are axes (torch, torch_build, python, driver, gpu, gpu_arch, distro, ...), and `scope` for what is asked beside
     install, import and eager kernels: torch.compile, multi-gpu, third-party-kernels, ... What is not read is named.
+    Without --on an end of life is told and changes no verdict; what ended before that day is degraded.
 
     Exits 0 supported, 1 degraded or unsupported, 3 unknown, 2 bad input; --batch exits 0 when every line was answered.
     """

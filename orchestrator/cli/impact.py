@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli.changes import day_of, of_cells, pairs_of
-from orchestrator.cli.check import on_option, runs_option
 from orchestrator.cli.inputs import host_of, matrix
-from orchestrator.cli.options import file_option, json_option, options
+from orchestrator.cli.options import file_option, json_option, on_option, options, runs_option
 from orchestrator.cli.output import colour, say, show, width
 from orchestrator.cli.vendors import support_of
 from orchestrator.errors import ExitCode

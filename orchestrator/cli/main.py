@@ -11,6 +11,7 @@ import click
 from orchestrator.cli.build import build
 from orchestrator.cli.bump import bump
 from orchestrator.cli.check import check
+from orchestrator.cli.facts import facts
 from orchestrator.cli.impact import impact
 from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
@@ -19,7 +20,7 @@ from orchestrator.cli.run import run
 from orchestrator.cli.upgrade import upgrade
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 
-VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check, bump, impact, upgrade)
+VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check, bump, impact, upgrade, facts)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -45,3 +45,15 @@ json_option = click.option("--json", "as_json", is_flag=True, help="For machines
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Images built at once."
 )
+facts_option = click.option(
+    "--facts",
+    "overlays",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Facts of your own over those shipped; repeatable.",
+)
+on_option = click.option("--on", metavar="DATE", help="The day that is asked about, YYYY-MM-DD.")
+runs_option = click.option(
+    "--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Runs to look through."
+)

@@ -8,8 +8,7 @@ import click
 
 from orchestrator import text
 from orchestrator.cli.changes import day_of, pairs_of
-from orchestrator.cli.check import facts_option, on_option
-from orchestrator.cli.options import file_option, json_option, options
+from orchestrator.cli.options import facts_option, file_option, json_option, on_option, options
 from orchestrator.cli.output import colour, show, width
 from orchestrator.errors import ExitCode, InputError
 

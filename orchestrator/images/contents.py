@@ -32,6 +32,7 @@ def observed(packages: list[str]) -> dict[str, str]:
         "torch": str(torch.__version__),
         "torch_build": build(torch),
         "torch_from": "distribution" if str(torch.__file__).startswith("/usr/lib/python3") else "wheel",
+        "torch_arch_list": architectures(torch),
     }
     for package in packages:
         version = version_of(package)
@@ -47,6 +48,12 @@ def build(torch: ModuleType) -> str:
     if torch.version.cuda:
         return "cu" + str(torch.version.cuda).replace(".", "")
     return "xpu" if getattr(torch.version, "xpu", None) or "+xpu" in str(torch.__version__) else "cpu"
+
+
+def architectures(torch: ModuleType) -> str:
+    """What a torch was compiled for, as `torch.cuda.get_arch_list()` has it where there is a GPU; this needs none."""
+    flags = getattr(getattr(torch, "_C", None), "_cuda_getArchFlags", None)
+    return str(flags() or "") if flags is not None else ""
 
 
 def base() -> str:

@@ -44,7 +44,7 @@ def test_the_answer_is_text_that_we_did_not_write():
 
     assert read["torch"] == "2.13.0 evil"
     assert set(read) == {"torch", "glibc"}
-    assert len(read["glibc"]) == 120
+    assert len(read["glibc"]) == 400
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '"text"', "1"])
