@@ -46,6 +46,7 @@ class _Need(Struct, frozen=True):
     fit: Fit
     verdict: Verdict | None = None
     missing: tuple[str, ...] = ()
+    open: bool = False  # what was given, such as a range, leaves it open
 
 
 class Table:
@@ -107,8 +108,8 @@ class Table:
                 yield Finding(self.rule, None, Verdict.UNKNOWN, _missing(question, row))
 
     def _open(self, row: Row, need: _Need) -> Finding:
-        """A row whose need could not be told: for a range that was asked, that is an unknown; else an axis is missing."""
-        return Finding(self.rule, None if need.missing else row, Verdict.UNKNOWN, need.missing, scope=row.scope)
+        """A row whose need could not be told: for a range that was asked an unknown; else an axis is missing."""
+        return Finding(self.rule, row if need.open else None, Verdict.UNKNOWN, need.missing, scope=row.scope)
 
     def _entry(self, question: Question, sure: int, possible: int) -> Iterator[Finding]:
         """The best entry that surely applies; else what all that may apply say together.
@@ -139,9 +140,9 @@ class Table:
             unsaid = dict.fromkeys(axis for row, _ in needs for axis in _missing(question, row))
             yield Finding(self.rule, bad[0][0], Verdict.UNKNOWN, tuple(unsaid))
         else:
-            yield Finding(
-                self.rule, None, Verdict.UNKNOWN, tuple(dict.fromkeys(m for _, n in needs for m in n.missing))
-            )
+            missing = dict.fromkeys(axis for _, need in needs for axis in need.missing)
+            open_ = next((row for row, need in needs if need.open), None)
+            yield Finding(self.rule, open_, Verdict.UNKNOWN, tuple(missing))
 
     def _between(self, question: Question) -> Iterator[Finding]:
         """Where no entry fits, the nearest before and after decide if they agree: a list between two equal ones."""
@@ -192,7 +193,7 @@ class Table:
             # A version that names only its first components, such as driver 580, is the newest of them.
             open_ |= fit is Fit.MAYBE and not (value.exact and condition.spans)
         if missing or open_:
-            return _Need(Fit.MAYBE, missing=tuple(missing))
+            return _Need(Fit.MAYBE, missing=tuple(missing), open=open_)
         return _Need(Fit.YES)
 
 
@@ -219,7 +220,8 @@ def _any_of(needs: Sequence[_Need]) -> _Need:
         return _Need(Fit.YES)
     if all(need.fit is Fit.NO for need in needs):
         return _Need(Fit.NO)
-    return _Need(Fit.MAYBE, missing=tuple(dict.fromkeys(axis for need in needs for axis in need.missing)))
+    missing = dict.fromkeys(axis for need in needs for axis in need.missing)
+    return _Need(Fit.MAYBE, missing=tuple(missing), open=any(need.open for need in needs))
 
 
 def _verdict(row: Row, fit: Fit) -> Verdict:
