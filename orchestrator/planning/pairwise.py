@@ -5,8 +5,7 @@ long as that saves rows. Each try begins with a wanted combination that no row h
 that either a row comes of it or the proof that none can: no allowed combination is ever lost.
 
 covertable and allpairspy were tried first. covertable loses nothing, but its simple mode needs up to half more rows;
-allpairspy knows no mixed strength, and drops what its filter keeps out without a word. `benchmarks/pairwise.py` has the
-figures.
+allpairspy knows no mixed strength and loses allowed pairs under a filter. `benchmarks/pairwise.py` has the figures.
 """
 
 import random
