@@ -144,13 +144,20 @@ class _Work:
     def _stand(self, change: dict[str, str]) -> Against | None:
         """Adds the cell around the nearest production row where the change can stand; else what keeps it out."""
         first: Against | None = None
-        for base in nearest_first(self._cells, change)[:_BASES]:
+        for base in self._bases(change):
             stand = self._around(base, change)
             if stand.against is None:
                 self._add(base, stand)
                 return None
             first = first or _around_row(stand.against, self._rows[axes.cell_id(base)].name)
         return first
+
+    def _bases(self, change: Axes) -> list[dict[str, str]]:
+        """The nearest cells of production, those of the same platform before all others."""
+        near = nearest_first(self._cells, change)
+        if "torch_build" in change:
+            near.sort(key=lambda cell: axes.platform(cell) != axes.platform(change))
+        return near[:_BASES]
 
     def _around(self, base: dict[str, str], change: dict[str, str]) -> Stand:
         donors = nearest_first(self._cells, {**base, **change})

@@ -1,5 +1,6 @@
 """The plan as a whole, and the laws that hold for every matrix."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,18 +8,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator import axes
 from orchestrator.errors import ExitCode, InputError, NothingSelected
 from orchestrator.matrix.document import load
-from orchestrator.model import Matrix, Plan
-from orchestrator.planning.asking import Says
+from orchestrator.model import Coverage, Edge, Interaction, Matrix, Place, Plan
+from orchestrator.planning.asking import Asking, Says
+from orchestrator.planning.edge import edges_of
 from orchestrator.planning.plan import MAX_CELLS, make_plan, plan_json
 from orchestrator.support.check import Support
 from orchestrator.support.facts import load_facts
-from orchestrator.vocabulary import LeftOutKind, Tier
+from orchestrator.vocabulary import LeftOutKind, Tier, Verdict
 
 ROOT = Path(__file__).parents[3]
 PRODUCTION = frozenset({Tier.PRODUCTION})
@@ -173,3 +175,186 @@ def test_an_axis_at_its_default_renames_no_cell(make: SimpleNamespace, cell: dic
     spelled_out = plan_of(make.matrix(make.row("r", axes.complete(cell))))
     assert [each.id for each in plan.cells] == [each.id for each in spelled_out.cells]
     assert [each.image for each in plan.cells] == [each.image for each in spelled_out.cells]
+
+
+# --- the edge, under what vendors really say --------------------------------------------------------------------------
+
+
+def section(make: SimpleNamespace, *more: Any) -> tuple[Any, ...]:
+    return (
+        make.values("torch", "2.6.0", "2.13.0", "2.14.1"),
+        make.values("torch_build", "cpu", "cu126", "cu130", "rocm7.1", "xpu"),
+        make.values("python", "3.11", "3.12", "3.13"),
+        make.values("backend", "eager", "inductor"),
+        make.values("driver", "535", "580", torch_build="cu*"),
+        make.values("gpu", "A100", "H100", torch_build="cu*"),
+        *more,
+    )
+
+
+EDGES = st.builds(
+    Edge,
+    neighbours=st.lists(st.sampled_from(["oldest", "previous", "next", "newest"]), unique=True).map(tuple),
+    pairwise=st.sampled_from(
+        [
+            (),
+            (Interaction(axes=("torch", "torch_build", "driver"), place=Place(file="m", line=1, column=1)),),
+            (
+                Interaction(axes=("torch", "python"), place=Place(file="m", line=1, column=1)),
+                Interaction(axes=("torch", "torch_build", "gpu"), strength=3, place=Place(file="m", line=1, column=1)),
+            ),
+        ]
+    ),
+    cells=st.none() | st.integers(1, 8),
+    gpu_hours=st.none() | st.floats(0, 0.5),
+)
+PRODUCED = st.lists(
+    st.sampled_from(
+        [
+            {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11"},
+            {"torch": "2.6.0", "torch_build": "cpu", "python": "3.13", "backend": "inductor"},
+            {"torch": "2.13.0", "torch_build": "cu130", "python": "3.12", "driver": "580", "gpu": "H100", "gpus": "8"},
+            {"torch": "2.13.0", "torch_build": "cu126", "python": "3.12", "driver": "535", "gpu": "A100"},
+            {"torch": "2.14.1", "torch_build": "rocm7.1", "python": "3.12", "driver": "30.20", "gpu": "MI300X"},
+            {"torch": "2.13.0", "torch_build": "xpu", "python": "3.12", "gpu": "B580"},
+        ]
+    ),
+    min_size=1,
+    max_size=3,
+    unique_by=axes.cell_id,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(PRODUCED, EDGES, st.booleans())
+def test_the_edge_holds_what_it_promises(
+    make: SimpleNamespace, produced: list[dict[str, str]], edge: Edge, forbid: bool
+) -> None:
+    rows = [make.row(f"r{number}", cell) for number, cell in enumerate(produced)]
+    rules = (make.rule(3, torch=">=2.14", python="3.11"),) if forbid else ()
+    matrix = make.matrix(*rows, axes=section(make), edge=edge, rules=rules)
+    plan = plan_of(matrix, tiers=frozenset(Tier))
+    assert plan == plan_of(matrix, tiers=frozenset(Tier))
+    support = Support(load_facts(), rules=rules)
+    edge_cells = [cell for cell in plan.cells if cell.tier is Tier.EDGE]
+    for cell in edge_cells:
+        assert support.answer(cell.axes).verdict in {Verdict.SUPPORTED, Verdict.DEGRADED}, cell.axes
+        assert cell.support.verdict is support.answer(cell.axes).verdict
+        assert cell.why
+    assert edge.cells is None or len(edge_cells) <= edge.cells
+    # in and out are all: each production row, each value beyond a row's own, each combination, once
+    assert [cell.name for cell in plan.cells if cell.tier is Tier.PRODUCTION] == [row.name for row in rows]
+    names = [one.name for one in (*plan.cells, *plan.left_out)]
+    assert len(names) == len(set(names))
+    assert len({cell.id for cell in plan.cells}) == len(plan.cells)
+    asked = Asking(support, rules)
+    thought_of = [row.name for row in rows] + [one.name for one in edges_of(matrix, asked).candidates]
+    assert sorted(names) == sorted(thought_of)
+    assert all(entry.reason for entry in plan.left_out)
+    for found in plan.coverage:
+        counted = combinations_in(found, [cell.axes for cell in plan.cells if cell.support.verdict != "unsupported"])
+        uncovered = {tuple(sorted(one.axes.items())) for one in found.uncovered}
+        assert len(counted) == found.planned
+        assert not counted & uncovered
+        assert len(uncovered) == len(found.uncovered)
+        assert counted | uncovered == combinations_in(found, None, matrix)
+        assert all(one.reason for one in found.uncovered)
+
+
+def combinations_in(found: Coverage, cells: Any, matrix: Any = None) -> set[tuple[tuple[str, str], ...]]:
+    """Counted by brute force: the combinations that some cells hold, or all that a matrix has values for."""
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    for names in itertools.combinations(found.axes, found.strength):
+        if cells is None:
+            values = [
+                [value for entry in matrix.axes if entry.axis == name for value in entry.values] for name in names
+            ]
+            wanted = itertools.product(*values)
+        else:
+            wanted = iter(tuple(cell.get(name) for name in names) for cell in cells)
+        seen |= {tuple(sorted(zip(names, one, strict=True))) for one in wanted if None not in one}
+    return seen & {one for one in seen if cells is None or _has_values(one)}
+
+
+def _has_values(one: tuple[tuple[str, str], ...]) -> bool:
+    """Production rows of the tests hold values that the `axes` of their matrix do not list."""
+    return not {"30.20", "MI300X", "B580"} & {value for _, value in one}
+
+
+@settings(max_examples=10, deadline=None)
+@given(PRODUCED)
+def test_an_axis_that_is_added_at_its_default_renames_no_cell(
+    make: SimpleNamespace, produced: list[dict[str, str]]
+) -> None:
+    rows = [make.row(f"r{number}", cell) for number, cell in enumerate(produced)]
+    edge = Edge(neighbours=("previous", "next"))
+    plain = plan_of(make.matrix(*rows, axes=section(make), edge=edge), tiers=frozenset(Tier))
+    more = section(make, make.values("matmul_precision", "highest"))
+    with_axis = plan_of(make.matrix(*rows, axes=more, edge=edge), tiers=frozenset(Tier))
+    assert [cell.id for cell in plain.cells] == [cell.id for cell in with_axis.cells]
+    assert plain.left_out == with_axis.left_out
+
+
+def test_the_edge_of_the_real_matrix_is_within_its_budget(real: Matrix) -> None:
+    plan = plan_of(real, tiers=frozenset(Tier))
+    edge = [cell for cell in plan.cells if cell.tier is Tier.EDGE]
+    assert 8 <= len(edge) <= (real.edge.cells or 0)
+    assert {cell.support.verdict for cell in edge} <= {Verdict.SUPPORTED, Verdict.DEGRADED}
+    assert any("had to move" in cell.why for cell in edge)
+    only = plan_of(real, tiers=frozenset({Tier.EDGE}))
+    assert only.cells == tuple(edge)
+    assert {entry.kind for entry in only.left_out if entry.tier is Tier.PRODUCTION} == {LeftOutKind.TIER}
+
+
+def test_the_edge_is_the_same_on_every_machine(real: Matrix, make: SimpleNamespace) -> None:
+    here = plan_of(real, host=make.host(), tiers=frozenset(Tier))
+    assert [cell.id for cell in here.cells] == [cell.id for cell in plan_of(real, tiers=frozenset(Tier)).cells]
+
+
+# --- reliability row 13: a combination that has no wheel ------------------------------------------------------------
+
+
+def test_a_row_without_a_wheel_is_planned_as_unsupported(make: SimpleNamespace) -> None:
+    rows = (make.row("good", make.cpu), make.row("bad", make.cuda | {"torch": "2.6.0"}, 7))
+    plan = plan_of(make.matrix(*rows))
+    bad = plan.cells[1]
+    assert (bad.support.verdict, bad.support.rule) == (Verdict.UNSUPPORTED, "index-mapping")
+    assert not bad.placement.placed
+    assert bad.placement.reason.startswith(bad.support.because)
+    assert plan.left_out == ()
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+def test_a_row_without_a_wheel_that_is_asked_for_by_name_is_an_error(make: SimpleNamespace, by_id: bool) -> None:
+    cell = make.cuda | {"torch": "2.6.0"}
+    matrix = make.matrix(make.row("good", make.cpu), make.row("bad", cell, 7))
+    with pytest.raises(InputError) as caught:
+        plan_of(matrix, axes.cell_id(cell) if by_id else "bad")
+    assert caught.value.exit_code == ExitCode.BAD_INPUT
+    assert caught.value.place == "matrix.yaml:7:5"
+    assert caught.value.fact.startswith("`bad` is unsupported: ")
+    assert "(index-mapping, " in caught.value.fact
+    assert caught.value.hint.startswith("nearest: ")
+    assert "(supported)" in caught.value.hint
+    assert [each.name for each in plan_of(matrix, "ba*", "good").cells] == ["good", "bad"]
+
+
+def test_an_edge_cell_without_a_wheel_that_is_asked_for_by_name_is_an_error(make: SimpleNamespace) -> None:
+    matrix = make.matrix(
+        make.row("a", make.cpu), axes=(make.values("torch", "2.13.0", "2.14.1"),), edge=Edge(neighbours=("next",))
+    )
+    vendor = make.vendor(make.says(Verdict.UNSUPPORTED, "python-wheel", torch="2.14.1"))
+    everything = frozenset(Tier)
+    assert [cell.name for cell in plan_of(matrix, tiers=everything, support=vendor).cells] == ["a"]
+    with pytest.raises(InputError, match=r"`a\+next-torch` is unsupported: python-wheel says unsupported") as caught:
+        plan_of(matrix, "a+next-torch", tiers=everything, support=vendor)
+    assert caught.value.hint == "nearest: torch_build=cu130 (supported)"
+
+
+def test_a_cell_of_the_edge_asked_for_in_another_tier_is_told_where_it_is(make: SimpleNamespace) -> None:
+    matrix = make.matrix(
+        make.row("a", make.cpu), axes=(make.values("torch", "2.13.0", "2.14.1"),), edge=Edge(neighbours=("next",))
+    )
+    with pytest.raises(NothingSelected) as caught:
+        plan_of(matrix, "a+next-torch")
+    assert caught.value.hint.endswith("cells at the edge need `--tier edge` or `all`")
