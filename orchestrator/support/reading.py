@@ -21,7 +21,7 @@ _ABSENT = re.compile(r"(?:none|no|n/a|null|absent|not installed|-)?", re.IGNOREC
 _ANY = re.compile(r"(?:any|all|\*|unknown|\?)", re.IGNORECASE)
 _VARIABLE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\S*)")
 _NCCL = re.compile(r"nvidia[-_]nccl[-_]cu(\d+)(?:\s*==\s*([\d.]+))?")
-_ARCHES = re.compile(r"(?:sm|compute)_\d{2,3}[af]?|gfx\d{3,4}[a-f]?|\b\d{1,2}\.\d\b")
+_ARCHES = re.compile(r"(?:sm|compute)_\d{2,3}[af]?|gfx[0-9]{1,2}[0-9a-f]{2}|\b\d{1,2}\.\d\b")
 
 
 def read(combination: Mapping[str, object]) -> Question:

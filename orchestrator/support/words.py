@@ -7,7 +7,7 @@ from orchestrator.support.conditions import Value
 
 _SYSTEMS = (
     (r"\bwsl", "wsl2"),
-    (r"win", "windows"),
+    (r"(?<!dar)win", "windows"),
     (r"mac|darwin|os ?x", "macos"),
     (r"linux|\bmanylinux", "linux"),
 )
@@ -53,7 +53,6 @@ _TABLES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "kernel_modules": _MODULES,
     "require_check": _CHECKS,
     "needs_ptx_jit": _FLAGS,
-    "scope": _SCOPES,
     "libc": _LIBCS,
     "gpu_vendor": _VENDORS,
 }
@@ -78,12 +77,14 @@ _BUILD = re.compile(
 )
 _PLATFORM = re.compile(r"manylinux(?:\d+|_\d+_\d+)|musllinux_\d+_\d+|macosx_\d+_\d+|win_\w+")
 _CUDA_ARCH = re.compile(r"(?:sm|compute|cc)?[_ ]?(\d{1,2})[._]?(\d)[af]?")
-_GFX_ARCH = re.compile(r"(gfx\d{3,4}[a-f]?)(?::.*)?")
+_GFX_ARCH = re.compile(r"(gfx[0-9]{1,2}[0-9a-f]{2})(?::.*)?")
 
 
 def word(axis: str, text: str) -> Value | None:
     """What a text says of an axis of words, or None when it says nothing that can be read."""
     plain = " ".join(text.lower().split())
+    if axis == "scope":
+        return _scopes(plain)
     if axis in _TABLES:
         return _known(_TABLES[axis], plain)
     if reader := _READERS.get(axis):
@@ -94,6 +95,13 @@ def word(axis: str, text: str) -> Value | None:
 def _known(table: tuple[tuple[str, str], ...], plain: str) -> Value | None:
     found = next((name for form, name in table if re.search(form, plain)), "")
     return Value(found, words=(found,)) if found else None
+
+
+def _scopes(plain: str) -> Value | None:
+    """Each of the scopes that are named: what is asked of one is not answered by another."""
+    parts = [_known(_SCOPES, part) for part in re.split(r"[,;|]", plain)]
+    found = tuple(dict.fromkeys(part.text for part in parts if part is not None))
+    return Value("|".join(found), words=found) if found and None not in parts else None
 
 
 def build(plain: str) -> Value | None:
