@@ -169,10 +169,14 @@ def is_alias(axis: Axis, value: str) -> bool:
 
 
 def meant_by(alias: str, known: Sequence[str]) -> str:
-    """The newest of some known values, oldest first, that an alias takes; an empty text when there is none."""
+    """The newest of some known values, oldest first, that an alias takes; an empty text when there is none.
+
+    A free-threaded Python is another build and no newer version.
+    """
     found = _ALIAS.fullmatch(alias)
     within = ((found and found["within"]) or "").split(".")
-    fits = [value for value in known if within == [""] or _is_prefix(within, value.split("."))]
+    versions = [value for value in known if not value.endswith("t")]
+    fits = [value for value in versions if within == [""] or _is_prefix(within, value.split("."))]
     return fits[-1] if fits else ""
 
 

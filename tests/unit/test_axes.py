@@ -326,5 +326,9 @@ def test_an_alias_means_the_newest_known_value_of_its_series(alias: str, expecte
     assert axes.meant_by(alias, ("1.13", "2.9", "2.13.0", "2.13.1", "3.0")) == expected
 
 
+def test_a_free_threaded_python_is_not_the_newest() -> None:
+    assert axes.meant_by("latest", ("3.13", "3.14", "3.13t", "3.14t")) == "3.14"
+
+
 def test_an_alias_of_what_nobody_knows_means_nothing() -> None:
     assert axes.meant_by("newest", ()) == ""

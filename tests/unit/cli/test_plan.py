@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 from orchestrator import errors
 
@@ -20,9 +21,9 @@ def test_plan_prints_the_cells_and_why(torchmatrix: Run) -> None:
 def test_plan_json_has_the_contract_of_the_design(torchmatrix: Run) -> None:
     done = torchmatrix("plan", "--json")
     plan = json.loads(done.stdout)
-    assert {"cells", "left_out", "cost"} <= plan.keys()
+    assert {"cells", "left_out", "cost", "coverage"} <= plan.keys()
     for cell in plan["cells"]:
-        assert {"id", "name", "tier", "why", "axes", "image", "placement"} <= cell.keys()
+        assert {"id", "name", "tier", "why", "axes", "image", "placement", "support"} <= cell.keys()
         assert isinstance(cell["image"], str)
     placed = {cell["name"]: cell["placement"]["placed"] for cell in plan["cells"]}
     assert placed["train"] is False
@@ -47,3 +48,90 @@ def test_render_prints_a_containerfile_by_name_and_by_id(torchmatrix: Run) -> No
     assert "\nFROM " in by_name.stdout
     (train,) = [c for c in json.loads(torchmatrix("plan", "--json").stdout)["cells"] if c["name"] == "train"]
     assert torchmatrix("render", "--cell", train["id"]).stdout == by_name.stdout
+
+
+EDGE = """\
+edge: {neighbours: [previous, next], pairwise: [torch, torch_build, driver], budget: {cells: 3}}
+rules: [{forbid: {torch: "2.6.0", python: "3.11"}, because: we have no use for it}]
+"""
+
+
+def test_the_edge_is_planned_where_it_is_asked_for(torchmatrix: Run, tmp_path: Path) -> None:
+    file = tmp_path / "matrix.yaml"
+    file.write_text(file.read_text() + EDGE)
+    production = json.loads(torchmatrix("plan", "--json").stdout)
+    assert {cell["tier"] for cell in production["cells"]} == {"production"}
+    done = torchmatrix("plan", "--tier", "all", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "edge" not in done.stderr
+    plan = json.loads(done.stdout)
+    edge = [cell for cell in plan["cells"] if cell["tier"] == "edge"]
+    assert [cell["name"] for cell in edge] == ["ci-cpu+next-python", "ci-cpu+next-backend", "ci-cpu+previous-torch"]
+    assert edge[2]["why"].startswith("previous torch after production row `ci-cpu`: 2.13.0 -> 2.6.0; ")
+    assert "python had to move 3.11 -> 3.12 (we have no use for it; site rule)" in edge[2]["why"]
+    assert {cell["support"]["verdict"] for cell in edge} == {"supported"}
+    assert [entry["axes"] for entry in plan["coverage"]] == [["torch", "torch_build", "driver"]]
+    shown = torchmatrix("plan", "--tier", "edge").stdout
+    assert "3 cells: " in shown
+    assert "the budget of the edge is 3 cells" in shown
+    assert "torch=2.6.0 torch_build=cu130" in shown  # no such wheel: a pair that cannot be covered, with its rule
+
+
+# reliability row 13: a combination that has no wheel
+def test_a_row_without_a_wheel_is_skipped_in_sight_and_an_error_by_name(torchmatrix: Run, tmp_path: Path) -> None:
+    file = tmp_path / "matrix.yaml"
+    row = '  - {name: old, torch: "2.6.0", torch_build: cu130, python: "3.12", driver: "580", gpu: H100}\n'
+    file.write_text(file.read_text() + row)
+    done = torchmatrix("plan")
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if " old " in line]
+    assert line.split()[:3] == ["production", "unsupported", "nowhere"]
+    assert "(index-mapping, " in done.stdout
+    for verb in (["plan"], ["run", "--here"], ["build"], ["plan", "--json"]):
+        named = torchmatrix(*verb, "--select", "old")
+        assert named.returncode == errors.ExitCode.BAD_INPUT, named.stderr
+        assert named.stdout == ""
+        assert "matrix.yaml:12:5: `old` is unsupported: torch 2.6.0" in named.stderr
+        assert "(index-mapping, " in named.stderr
+        assert "hint: nearest: torch" in named.stderr
+    assert torchmatrix("plan", "--select", "ol*").returncode == 0
+
+
+def test_aliases_show_what_they_became(torchmatrix: Run, tmp_path: Path) -> None:
+    file = tmp_path / "matrix.yaml"
+    file.write_text(
+        file.read_text()
+        .replace('"2.13.0"]', '"2.13.0", newest 2.6.x]')
+        .replace('ci-cpu, torch: "2.13.0"', "ci-cpu, torch: newest 2.13.x")
+    )
+    plan = json.loads(torchmatrix("plan", "--json").stdout)
+    (cell,) = [cell for cell in plan["cells"] if cell["name"] == "ci-cpu"]
+    assert cell["aliases"] == {"torch": "newest 2.13.x"}
+    assert cell["axes"]["torch"] == "2.13.0"
+    assert cell["why"].endswith("; torch 2.13.0 is `newest 2.13.x`")
+    file.write_text(file.read_text().replace("newest 2.13.x", "newest 9.x"))
+    wrong = torchmatrix("plan")
+    assert wrong.returncode == errors.ExitCode.BAD_INPUT
+    assert "matrix.yaml:10:5: `newest 9.x` of `torch` is nothing that the facts know" in wrong.stderr
+
+
+def test_facts_of_the_site_are_laid_over_the_shipped_ones(torchmatrix: Run, tmp_path: Path) -> None:
+    file = tmp_path / "matrix.yaml"
+    file.write_text(file.read_text() + "facts: [./own/*.yaml]\n")
+    missing = torchmatrix("plan")
+    assert missing.returncode == errors.ExitCode.BAD_INPUT
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "site.yaml").write_text(
+        "sources: {us: {text: our own tests, as_of: '2026-11-01', evidence: measured}}\n"
+        "rules:\n"
+        "  - name: our-tests\n"
+        "    kind: validated-list\n"
+        "    rank: 1\n"
+        "    mode: all\n"
+        "    yes: torch {torch} keeps its packets\n"
+        "    no: torch {torch} loses packets here\n"
+        "    rows: [{when: {torch: '2.13', driver: '580'}, source: us}]\n"
+    )
+    plan = json.loads(torchmatrix("plan", "--json").stdout)
+    verdicts = {cell["name"]: cell["support"]["verdict"] for cell in plan["cells"]}
+    assert verdicts == {"ci-cpu": "supported", "train": "unsupported"}
