@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from orchestrator import text
-from orchestrator.reports.columns import Column, Line, painted, table, wrap
+from orchestrator.reports.columns import Column, Line, table, wrap
 from orchestrator.reports.overview import counting
 
 _COLOURS = {"same": "2", "new": "32", "differs": "1;33"}
@@ -101,5 +101,5 @@ def compared(name: str, found: Sequence[Compared], *, width: int, colour: bool) 
         )
         for one in found
     ]
-    head = [painted(line, "") for line in wrap(f"learned of {text.one_line(name, 160)}: {told}", width)]
+    head = wrap(f"learned of {text.one_line(name, 160)}: {told}", width)
     return "\n".join([*head, "", *table(columns, lines, width)] if lines else head)

@@ -33,6 +33,19 @@ def test_the_build_is_what_torch_was_compiled_against(version, build):
     assert contents.build(torch(**version)) == build
 
 
+@pytest.mark.parametrize(
+    ("core", "told"),
+    [
+        ({}, ""),
+        ({"_C": types.SimpleNamespace()}, ""),
+        ({"_C": types.SimpleNamespace(_cuda_getArchFlags=lambda: None)}, ""),
+        ({"_C": types.SimpleNamespace(_cuda_getArchFlags=lambda: "sm_90 compute_90")}, "sm_90 compute_90"),
+    ],
+)
+def test_what_it_was_compiled_for_is_known_without_a_gpu(core, told):
+    assert contents.architectures(types.SimpleNamespace(**core)) == told
+
+
 def run(folder: Path, *packages: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", Path(contents.__file__).read_text(), *packages],
