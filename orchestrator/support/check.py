@@ -42,7 +42,7 @@ class Support:
         question = self.question(combination)
         said = list(self._said(question, combination))
         verdict, told = self._verdict(question, said)
-        reasons, shown = in_order(told, verdict), question.shown()
+        reasons, shown = in_order(told, verdict), question.texts
         missing = _unsaid(question, told)
         if verdict is Verdict.UNSUPPORTED:  # nothing that was left unsaid can mend it
             missing = dict.fromkeys(axis for axis in missing if axis == "cuda_compat")
@@ -70,7 +70,7 @@ class Support:
             question = self.question(axes)
             refusing = [each for each in self._said(question, axes) if each.verdict is Verdict.UNSUPPORTED]
             self._refusals[key] = (
-                in_order(refusing, Verdict.UNSUPPORTED)[0].reason(question.shown()) if refusing else None
+                in_order(refusing, Verdict.UNSUPPORTED)[0].reason(question.texts) if refusing else None
             )
         return self._refusals[key]
 
@@ -78,6 +78,7 @@ class Support:
         """A combination, read and completed with all that follows from it."""
         question = reading.read(combination)
         derive(question, self.facts.devices, self.facts.derivations, self.facts.file.amdgpu_releases)
+        question.close()
         return question
 
     def _said(self, question: Question, combination: Mapping[str, object]) -> Iterator[Said]:

@@ -29,7 +29,7 @@ class Fit(Enum):
     MAYBE = "maybe"
 
 
-class Value(Struct, frozen=True):
+class Value(Struct, frozen=True, gc=False):
     """What was said of an axis: its canonical text and, on an axis of versions, the versions that it stands for.
 
     `exact` tells a version or prefix (`535`) from a range that somebody asked about (`>=535`); `tag` is the `t` of
@@ -43,7 +43,7 @@ class Value(Struct, frozen=True):
     words: tuple[str, ...] = ()
 
 
-class Asked(Struct, frozen=True):
+class Asked(Struct, frozen=True, gc=False):
     """A condition, read: spans by tag on an axis of versions, globs on one of words, or another axis to compare."""
 
     spans: Mapping[str, Spans]

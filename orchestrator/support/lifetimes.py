@@ -28,7 +28,7 @@ class Lifetimes:
                     rank=table.rule.rank,
                     verdict=Verdict.DEGRADED if on and until < on else Verdict.SUPPORTED,
                     axes=question.given(tuple(row.when)),
-                    because=filled(template, {**question.shown(), "until": until}),
+                    because=filled(template, {**question.texts, "until": until}),
                     source=source,
                     as_of=as_of,
                     until=until,

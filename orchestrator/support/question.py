@@ -1,6 +1,6 @@
 """What was asked: the value of each axis, which of them follow from others, and what could not be read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -11,7 +11,8 @@ from orchestrator.support.conditions import Value
 class Question(Struct):
     """The values of a combination. `origin` names, for an axis that was not given, the given axes that it follows from.
 
-    It is filled by `reading.py` and `derive.py` and changed by nothing afterwards.
+    It is filled by `reading.py` and `derive.py` and changed by nothing afterwards. `texts` and `told` say the same in
+    the form that rules are looked up by: the text of each value, and the axes that are no mere default.
     """
 
     values: dict[str, Value]
@@ -19,15 +20,18 @@ class Question(Struct):
     scope: frozenset[str]
     ignored: tuple[str, ...]
     nightly: bool = False
+    texts: Mapping[str, str] = {}
+    told: frozenset[str] = frozenset()
 
-    def given(self, axes: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    def given(self, axes: Iterable[str]) -> tuple[str, ...]:
         """The axes that were given among these, or that these follow from, each once and in order."""
-        return tuple(dict.fromkeys(name for axis in axes for name in self._sources(axis)))
-
-    def _sources(self, axis: str) -> tuple[str, ...]:
-        if axis in self.origin:
-            return self.origin[axis]
-        return (axis,) if axis in self.values else ()
+        found: dict[str, None] = {}
+        for axis in axes:
+            if (sources := self.origin.get(axis)) is not None:
+                found.update(dict.fromkeys(sources))
+            elif axis in self.values:
+                found[axis] = None
+        return tuple(found)
 
     def derive(self, axis: str, value: Value, sources: tuple[str, ...]) -> None:
         """Adds what follows from other axes; what was given stays."""
@@ -35,9 +39,10 @@ class Question(Struct):
             self.values[axis] = value
             self.origin[axis] = self.given(sources)
 
-    def is_told(self, axis: str) -> bool:
-        """Whether an axis was given or follows from one that was; a default was not told."""
-        return axis in self.values and self.origin.get(axis) != ()
+    def close(self) -> None:
+        """Nothing is added any more."""
+        self.texts = {axis: value.text for axis, value in self.values.items()}
+        self.told = frozenset(axis for axis in self.values if self.origin.get(axis) != ())
 
     def may_have(self, axis: str) -> bool:
         """Whether an axis that was not given may still be there, with a value that nobody told."""
@@ -45,7 +50,3 @@ class Question(Struct):
             return False
         vendor = self.values.get("gpu_vendor")
         return axis not in VENDOR_OF or (vendor is not None and VENDOR_OF[axis] in vendor.words)
-
-    def shown(self) -> Mapping[str, str]:
-        """Axis -> text of its value, for sentences."""
-        return {axis: value.text for axis, value in self.values.items()}

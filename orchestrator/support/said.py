@@ -12,7 +12,7 @@ from orchestrator.vocabulary import RuleKind, Verdict
 _SEVERITY = (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED)
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class Said(Struct, frozen=True, kw_only=True, gc=False):
     """A verdict with what it rests on. `because` empty: only the `missing` axes are to be told.
 
     `need` makes `because` a template: it is filled only for an answer that is told.

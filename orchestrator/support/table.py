@@ -15,15 +15,17 @@ from orchestrator.support.binary import Relation
 from orchestrator.support.conditions import Asked, Fit, Value
 from orchestrator.support.question import Question
 from orchestrator.support.rows import Condition, Conditions, Row, Rule
-from orchestrator.support.selector import Selector, indices
+from orchestrator.support.selector import Selector, bits, indices
 from orchestrator.vocabulary import Evidence, Verdict
 
 _EVIDENCE = {evidence: rank for rank, evidence in enumerate(Evidence)}
+_REMEMBERED = 20_000
+_FOR_A_RELATION = ("gpu_arch", "cuda_runtime")
 # A table of builds says nothing to a question that names a machine and no build.
 _ABOUT_THE_MACHINE = {"os", "host_arch", "gpu_vendor", "gpu_class"}
 
 
-class Finding(Struct, frozen=True):
+class Finding(Struct, frozen=True, gc=False):
     """What a rule says of a question: a verdict by a row, or (row None) only axes that could change the answer."""
 
     rule: Rule
@@ -42,7 +44,7 @@ class Finding(Struct, frozen=True):
         return _each_once((*self.row.when, *needs))
 
 
-class _Need(Struct, frozen=True):
+class _Need(Struct, frozen=True, gc=False):
     fit: Fit
     verdict: Verdict | None = None
     missing: tuple[str, ...] = ()
@@ -62,24 +64,39 @@ class Table:
         everywhere = set(self._selector.axes).intersection(*(row.when for row in self.rows)) if self.rows else set()
         self._gate = frozenset(everywhere - INHERENT)
         self._scopes = frozenset(s for row in self.rows for s in row.scope) if all(r.scope for r in self.rows) else None
-        self._keys = tuple(axis for axis in self._selector.axes if axis not in _ABOUT_THE_MACHINE)
+        self._keys = frozenset(self._selector.axes) - _ABOUT_THE_MACHINE
+        needs = (axis for row in self.rows for need in (row.need or {}, *row.need_any) for axis in _read_by(need))
+        self._reads = tuple(dict.fromkeys((*self._selector.axes, *needs, "gpu_vendor", *_FOR_A_RELATION)))
+        self._is_scoped = any(row.scope for row in self.rows)
+        self._known: dict[tuple[object, ...], tuple[Finding, ...]] = {}
         self.relation = Relation(rule) if rule.relation == "cuda" else None
 
     def concerns(self, question: Question) -> bool:
         """Whether the rule can have anything to say: most rules speak of a package that nobody named."""
         return self._gate.issubset(question.values) and (not self._scopes or bool(self._scopes & question.scope))
 
-    def findings(self, question: Question) -> Iterator[Finding]:
-        """What the rule says; nothing when it does not apply."""
+    def findings(self, question: Question) -> Sequence[Finding]:
+        """What the rule says; nothing when it does not apply. Questions that are alike to the rule share an answer."""
         if self.rule.releases_only and question.nightly:
-            return
+            return ()
+        told = self.rule.mode == "all" or not self._keys.isdisjoint(question.told)
+        key = (told, question.scope if self._is_scoped else None, *map(question.texts.get, self._reads))
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) > _REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = tuple(self._weigh(question)) if told else ()
+        return known
+
+    def _weigh(self, question: Question) -> Iterator[Finding]:
         if self.relation is not None and not _is_cuda(question):
             return
         sure, possible = self._selector.select(question)
+        if self._is_scoped:
+            asked = bits(not row.scope or not question.scope.isdisjoint(row.scope) for row in self.rows)
+            sure, possible = sure & asked, possible & asked
         if self.rule.mode == "all":
             yield from self._each(question, sure, possible)
-        elif not any(map(question.is_told, self._keys)):
-            return
         elif possible:
             yield from self._entry(question, sure, possible)
         elif self.rule.between:
@@ -96,8 +113,6 @@ class Table:
     def _each(self, question: Question, sure: int, possible: int) -> Iterator[Finding]:
         for index in indices(possible):
             row = self.rows[index]
-            if row.scope and not set(row.scope) & question.scope:
-                continue
             need = self._need(question, row)
             if sure >> index & 1:
                 if need.fit is Fit.MAYBE:
@@ -208,6 +223,14 @@ def _fit(question: Question, value: Value, condition: Asked) -> Fit:
         return conditions.fit(value, condition)
     with_ = question.values.get(other)
     return Fit.MAYBE if with_ is None else conditions.fit_other(value, condition, with_)
+
+
+def _read_by(needs: Conditions) -> Iterator[str]:
+    """The axes that needs read: their own, and those that they compare with."""
+    for axis, condition in needs.items():
+        yield axis
+        if other := conditions.read(axis, condition).other:
+            yield other
 
 
 def _is_cuda(question: Question) -> bool:
