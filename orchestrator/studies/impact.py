@@ -49,7 +49,9 @@ def _changed(row: Row, production: Production, change: Axes, answers: Answers) -
     taken, unchanged = applied(change, full, production.matrix, production.facts)
     if unchanged:
         return _untouched(row, before, unchanged)
-    return _touched(row, before, production, answers, taken, flaws(before))
+    changed = {**full, **taken}
+    kept = frozenset(name for name in change if name in full and axes.matches(name, change[name], changed[name]))
+    return _touched(row, before, production, answers, changed, kept, flaws(before))
 
 
 def of_time(production: Production, now: Answers, then: Answers, later: dt.date) -> tuple[RowImpact, ...]:
@@ -67,7 +69,7 @@ def _aged(row: Row, production: Production, now: Answers, then: Answers, later: 
     ends = before.supported_until
     if then.verdict(full) is before.verdict and (ends is None or ends > later.isoformat()):
         return _untouched(row, before, f"nothing of it ends by {later.isoformat()}")
-    return _touched(row, before, production, then, {}, frozenset())
+    return _touched(row, before, production, then, full, frozenset(), frozenset())
 
 
 def _untouched(row: Row, state: State, why: str) -> RowImpact:
@@ -86,18 +88,24 @@ def _untouched(row: Row, state: State, why: str) -> RowImpact:
 
 
 def _touched(
-    row: Row, before: State, production: Production, answers: Answers, taken: Axes, borne: frozenset[Flaw]
+    row: Row,
+    before: State,
+    production: Production,
+    answers: Answers,
+    changed: Axes,
+    kept: frozenset[str],
+    borne: frozenset[Flaw],
 ) -> RowImpact:
-    """A row that has `taken` a change, with the smallest further one that mends it; what it took stays as asked.
+    """A row that is `changed`, with the smallest further change that mends it; the axes in `kept` are as asked.
 
     There is something to test where the row runs in the end, and is another cell than today.
     """
-    after = answers.state({**before.axes, **taken})
+    after = answers.state(changed)
     ways = movable(after.axes, production.facts.values, production.matrix)
     move: Move | None = None
     left = answers.against(after.axes)
     if before.verdict is not Verdict.UNKNOWN or after.verdict is not Verdict.UNKNOWN:
-        ladders = {name: way for name, way in ways.items() if name not in taken}
+        ladders = {name: way for name, way in ways.items() if name not in kept}
         move, left = mend(answers, after, ladders, borne)
     state = move.state if move else after
     is_new = state.verdict in BEARABLE and state.axes != before.axes

@@ -17,8 +17,9 @@ _ORDERED = frozenset({Grammar.PYPI, Grammar.DOTTED, Grammar.PYTHON, Grammar.BUIL
 # What comes with a base as its distribution has it, and is not chosen apart from it.
 WITH_THE_DISTRIBUTION = frozenset({"torch", "torch_build", "python", "numpy"})
 _STAYS = frozenset({"gpu", "gpus", "partition", "firmware", "host_arch", "torch_from", "image"})
-# How many components a release of PyPI has that is none of a line of them, such as 2.14 of 2.14.1.
-_WHOLE = 3
+# How many numbers a value has that one would choose: 2.14 names a line of torch, 3.13.3 one release of a Python.
+_COMPONENTS = {Grammar.PYPI: range(3, 7), Grammar.PYTHON: range(2, 3)}
+_ANY = range(1, 7)
 _BRANCH, _LINE, _EVERY = 1, 2, 9
 _PLAIN = re.compile(r"[a-z]*\d+(\.\d+)*t?", re.ASCII)
 
@@ -66,7 +67,7 @@ def _releases(name: str, cell: Axes, known: Known) -> Iterable[str]:
         for text in sorted(known(_told_as(name, cell)), key=age)
         if _PLAIN.fullmatch(text)
         and not axes.problem_with(AXES[name], text)
-        and (AXES[name].grammar is not Grammar.PYPI or len(age(text)[0]) >= _WHOLE)
+        and len(age(text)[0]) in _COMPONENTS.get(AXES[name].grammar, _ANY)
     )
 
 

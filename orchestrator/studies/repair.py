@@ -13,7 +13,7 @@ from orchestrator.studies.answers import Answers
 from orchestrator.studies.ladder import Ladders
 
 MOST_AXES = 4
-MOST_TRIED = 3000  # changes of each number of axes
+MOST_TRIED = 3000  # changes of each number of axes, shared among the sets of so many
 
 
 def repairs(
@@ -52,8 +52,10 @@ def _changes(answers: Answers, start: Axes, ladders: Ladders, count: int, dear: 
         return len(dear & change.keys()), on_host, sum(steps for steps, _ in far), named
 
     near_first = {name: sorted(ladders[name], key=distances[name].__getitem__) for name in ladders}
-    chosen = combinations(ladders, count)
-    return sorted((each for names in chosen for each in _fillings(answers, start, near_first, names)), key=size)
+    chosen = list(combinations(ladders, count))
+    each = MOST_TRIED // len(chosen)
+    changes = (change for names in chosen for change in islice(_fillings(answers, start, near_first, names), each))
+    return sorted(changes, key=size)
 
 
 def _distances(value: str, ladder: Sequence[str]) -> Mapping[str, tuple[int, bool]]:
@@ -71,5 +73,5 @@ def _fillings(answers: Answers, start: Axes, ladders: Ladders, names: Sequence[s
         [value for value in ladders[name] if value != start[name] and answers.refusal({**stays, name: value}) is None]
         for name in names
     ]
-    for values in islice(product(*options), MOST_TRIED):
+    for values in product(*options):
         yield dict(zip(names, values, strict=True))

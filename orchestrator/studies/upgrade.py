@@ -13,6 +13,7 @@ from orchestrator.vocabulary import Verdict
 
 _OF_THE_HOST = frozenset({"driver_cuda", "amdgpu_driver", "gpu_arch", "gpu_class", "gpu_vendor", "kernel_modules"})
 _GOALS_TRIED = 8
+_FEW = 3  # axes in which another goal may differ
 
 
 def upgrade(
@@ -89,7 +90,9 @@ def _nearest(
 ) -> NearestGoal | None:
     """The smallest other goal that can be reached; what was asked for gives way last."""
     ladders = movable(goal, known)
-    others = repairs(answers, goal, ladders, lambda other: answers.verdict(other) in wanted, dear=frozenset(change))
+    others = repairs(
+        answers, goal, ladders, lambda other: answers.verdict(other) in wanted, dear=frozenset(change), most=_FEW
+    )
     for other in islice(others, _GOALS_TRIED):
         instead = {**goal, **other.change}
         found = _route(answers, known, start, instead, wanted)
