@@ -63,7 +63,8 @@ def combination(line: bytes | None) -> Mapping[str, object]:
             parse_float=str,
             parse_constant=_no_number,
         )
-        json.dumps(found, ensure_ascii=False).encode()  # an escape may spell half of a character
+        if b"\\u" in line:
+            json.dumps(found, ensure_ascii=False).encode()  # an escape may spell half of a character
     except RecursionError as error:
         raise InputError("the line is not JSON that can be read: it is nested too deep") from error
     except ValueError as error:

@@ -11,11 +11,13 @@ from orchestrator import text
 from orchestrator.cli import asked
 from orchestrator.cli.options import facts_option, json_option, on_option, options, runs_option
 from orchestrator.cli.output import colour, say, show, width
+from orchestrator.cli.vendors import support_of
 from orchestrator.errors import ExitCode, InputError
 from orchestrator.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from orchestrator.model import Answer
+    from orchestrator.support.check import Support
 
     Ask = Callable[[Mapping[str, object]], Answer]
 
@@ -30,6 +32,7 @@ _EXITS: Mapping[Verdict, ExitCode] = {
 @click.command()
 @click.argument("words", nargs=-1, metavar="[KEY=VALUE]...")
 @options(on_option, facts_option, runs_option, json_option)
+@click.option("--matrix", type=click.Path(path_type=Path), help="Ask the rules and facts of this matrix too.")
 @click.option("--allow-degraded", is_flag=True, help="Exit 0 also where it works in part.")
 @click.option(
     "--batch", metavar="FILE", help="One JSON object a line, `-` is stdin; one JSON answer a line. With --json."
@@ -37,12 +40,13 @@ _EXITS: Mapping[Verdict, ExitCode] = {
 @click.option(
     "--nearest", is_flag=True, help="With --batch: the nearest combinations too. One question has them always."
 )
-def check(
+def check(  # noqa: PLR0913, PLR0917 - one parameter an option
     words: tuple[str, ...],
     on: str | None,
     overlays: tuple[Path, ...],
     runs: Path,
     as_json: bool,
+    matrix: Path | None,
     allow_degraded: bool,
     batch: str | None,
     nearest: bool,
@@ -68,19 +72,26 @@ def check(
         raise click.UsageError("nothing is asked: give KEY=VALUE, such as torch=2.13.0 gpu=H100, or `--batch FILE`")
     if batch is not None:
         with _opened(batch) as stream:
-            answer_lines(stream, _asking(on, overlays, runs, nearest=nearest))
+            answer_lines(stream, _asking(_support(on, matrix, overlays), runs, nearest=nearest))
         sys.exit(ExitCode.GOOD)
-    ask = _asking(on, overlays, runs, nearest=True)
+    ask = _asking(_support(on, matrix, overlays), runs, nearest=True)
     sys.exit(_answer_one(combo, ask(combo), as_json=as_json, allow_degraded=allow_degraded))
 
 
-def _asking(on: str | None, overlays: tuple[Path, ...], runs: Path, *, nearest: bool) -> "Ask":
-    """The question as a function: what vendors say, and what our own runs saw. Runs are read once."""
+def _support(on: str | None, matrix: Path | None, overlays: tuple[Path, ...]) -> "Support":
     day = asked.day(on) if on is not None else None
+    if matrix is not None:
+        from orchestrator.matrix.document import load
+
+        return support_of(load(matrix), matrix.parent, day, overlays)
     from orchestrator.support.check import Support
     from orchestrator.support.facts import load_facts
 
-    support = Support(load_facts(overlays), on=day)
+    return Support(load_facts(overlays), on=day)
+
+
+def _asking(support: "Support", runs: Path, *, nearest: bool) -> "Ask":
+    """The question as a function: what vendors say, and what our own runs saw. Runs are read once."""
     if not runs.is_dir():
         return lambda combo: support.answer(combo, nearest=nearest)
 

@@ -99,7 +99,7 @@ def age_of(day: str, today: dt.date) -> int | None:
 def _warn(ages: "Sequence[RuleAge]") -> None:
     if old := [age.rule for age in ages if age.old]:
         named = ", ".join(dict.fromkeys(old))
-        say(f"note: facts that are {OLD_DAYS} days old or more: {named}; `torchmatrix facts learn` reads newer ones from a wheel")
+        say(f"note: facts that are {OLD_DAYS} days old or more: {named}; `torchmatrix facts learn` reads newer ones")
 
 
 def _shown(known: "Known") -> "Fact":

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 MAX_OVERLAYS = 100
 
 
-def support_of(matrix: "Matrix", folder: Path, on: dt.date | None = None) -> "Support":
-    """What answers for the vendors where a matrix holds; `folder` is the one that its file is in."""
+def support_of(matrix: "Matrix", folder: Path, on: dt.date | None = None, overlays: Sequence[Path] = ()) -> "Support":
+    """What answers for the vendors where a matrix holds; `folder` is the one that its file is in.
+
+    `overlays` are files of facts above those that the matrix names.
+    """
     from orchestrator.support.check import Support
     from orchestrator.support.facts import load_facts
 
-    return Support(load_facts(overlays_of(matrix.facts, folder)), on=on, rules=matrix.rules)
+    return Support(load_facts((*overlays_of(matrix.facts, folder), *overlays)), on=on, rules=matrix.rules)
 
 
 def overlays_of(patterns: Sequence[str], folder: Path) -> tuple[Path, ...]:

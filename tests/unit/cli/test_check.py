@@ -36,6 +36,7 @@ def ask(combo: Mapping[str, object]) -> Answer:
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     def go(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(verb, "_asking", lambda *_, **__: ask)
+        monkeypatch.setattr(verb, "_support", lambda *_: None)
         monkeypatch.setattr("sys.argv", ["torchmatrix", "check", *arguments])
         with pytest.raises(SystemExit) as stop:
             cli.main()
@@ -132,3 +133,99 @@ def test_an_endless_batch_ends_with_its_reader(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(verb, "show", lambda line: shown.append(line) or len(shown) < 3)
     verb.answer_lines(io.BytesIO(b"{}\n" * 100), ask)
     assert len(shown) == 3
+
+
+# --- what vendors say, as the command answers it ----------------------------------------------------------------------
+
+VOLTA = ("torch=2.13.0", "torch_build=cu130", "gpu=V100")
+
+
+def test_a_refusal_names_its_rule_its_source_and_what_would_do(torchmatrix: Run) -> None:
+    done = torchmatrix("check", *VOLTA)
+    assert (done.returncode, done.stderr) == (1, "")
+    head, reasons, *rest = done.stdout.split("\n\n")
+    assert head == "unsupported: torch=2.13.0 torch_build=cu130 gpu=V100"
+    assert "binary-compatibility  arch-binary" in reasons
+    assert rest[0].startswith("nearest")
+
+
+def test_one_question_and_a_line_of_a_batch_have_one_answer(torchmatrix: Run, tmp_path: Path) -> None:
+    alone = json.loads(torchmatrix("check", *VOLTA, "--json").stdout)
+    (tmp_path / "asked.jsonl").write_text(json.dumps(dict(pair.split("=") for pair in VOLTA)) + "\n{}\n")
+    batch = torchmatrix("check", "--batch", "asked.jsonl", "--json", "--nearest")
+    first, second = map(json.loads, batch.stdout.splitlines())
+    assert batch.returncode == 0
+    assert first == alone
+    assert alone["nearest"]
+    assert second["verdict"] == "unknown"
+    for answer in (first, second):
+        jsonschema.Draft202012Validator(schemas.read("check-answer")).validate(answer)
+    plain = torchmatrix("check", "--batch", "asked.jsonl", "--json")
+    assert json.loads(plain.stdout.splitlines()[0]) == alone | {"nearest": []}
+
+
+def test_every_nearest_is_supported_when_it_is_asked(torchmatrix: Run) -> None:
+    asked = dict(pair.split("=") for pair in VOLTA)
+    for one in json.loads(torchmatrix("check", *VOLTA, "--json").stdout)["nearest"]:
+        changed = [f"{axis}={value}" for axis, value in {**asked, **one["change"]}.items()]
+        assert json.loads(torchmatrix("check", *changed, "--json").stdout)["verdict"] == one["verdict"]
+
+
+def test_a_day_to_come_is_asked_about(torchmatrix: Run) -> None:
+    ask = ("check", "torch=2.13.0", "torch_build=cu130", "gpu=H100", "driver=580", "python=3.12")
+    today = torchmatrix(*ask, "--json")
+    assert today.returncode == 0
+    until = json.loads(today.stdout)["supported_until"]
+    assert torchmatrix(*ask, "--on", until).returncode == 0
+    assert torchmatrix(*ask, "--on", "2090-01-01").returncode == 1
+    assert torchmatrix(*ask, "--on", "2090-01-01", "--allow-degraded").returncode == 0
+
+
+def test_a_matrix_brings_its_rules_and_facts(torchmatrix: Run, tmp_path: Path) -> None:
+    ask = ("check", "torch=2.13.0", "torch_build=cpu", "python=3.12", "--json")
+    file = tmp_path / "matrix.yaml"
+    file.write_text(file.read_text() + 'rules:\n  - {forbid: {torch: "2.13.*", python: "3.12"}, because: not here}\n')
+    assert torchmatrix(*ask).returncode == 0
+    done = torchmatrix(*ask, "--matrix", "matrix.yaml")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["reasons"][0] | {"axes": []} == {
+        "kind": "site-rule",
+        "rule": "site-rule",
+        "axes": [],
+        "verdict": "unsupported",
+        "because": "not here",
+        "source": "site rule, matrix.yaml:13",
+        "as_of": "",
+    }
+    file.write_text(file.read_text() + "facts: [own.yaml]\n")
+    missing = torchmatrix(*ask, "--matrix", "matrix.yaml")
+    assert (missing.returncode, missing.stdout) == (ExitCode.BAD_INPUT, "")
+    assert "own.yaml" in missing.stderr
+
+
+def test_what_our_runs_saw_is_told_and_a_broken_one_is_passed_over(torchmatrix: Run, tmp_path: Path) -> None:
+    cell = {
+        "id": "torch2.13.0-cpu-5f1c09aa",
+        "name": "ci",
+        "tier": "production",
+        "status": "failed",
+        "cause": "numerics",
+        "reason": "x",
+        "known_issue": "",
+        "requested": {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11", "backend": "eager"},
+        "observed": {"torch": "2.13.0+cpu", "torch_build": "cpu", "python": "3.11.9"},
+        "counts": {},
+        "notes": [],
+        "attempts": 1,
+    }
+    summary = {"complete": True, "planned": 1, "totals": {}, "cells": [cell], "left_out": [], "notes": []}
+    for run, content in {"20260101T000000Z-aaaa": json.dumps(summary), "20260102T000000Z-bbbb": "{"}.items():
+        (tmp_path / "seen" / run).mkdir(parents=True)
+        (tmp_path / "seen" / run / "summary.json").write_text(content)
+    ask = ("check", "torch=2.13.0", "torch_build=cpu", "python=3.11")
+    done = torchmatrix(*ask, "--runs", "seen")
+    assert done.returncode == 0
+    assert "failed        20260101T000000Z-aaaa  torch2.13.0-cpu-5f1c09aa" in done.stdout
+    assert done.stderr.startswith("note: seen/20260102T000000Z-bbbb/summary.json: passed over: ")
+    assert json.loads(torchmatrix(*ask, "--json").stdout)["observed"] == []
+    assert json.loads(torchmatrix(*ask, "gpu=H100", "--runs", "seen", "--json").stdout)["observed"] == []
