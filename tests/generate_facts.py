@@ -9,10 +9,13 @@ from orchestrator.support.facts_files import merge, read_file
 
 
 def compiled() -> bytes:
+    """What `compiled.json` must hold: one line for each row, so that a change of a fact is a change of a line."""
     files = sorted(FOLDER.glob("*.yaml"))
     whole = merge((path.stem, read_file(path)) for path in files)
-    lines = msgspec.json.format(msgspec.json.encode(whole), indent=0)
-    return lines.replace(b'},{"when"', b'},\n{"when"') + b"\n"
+    rows = msgspec.json.format(msgspec.json.encode(whole), indent=-1)
+    for first in (b'{"when":', b'{"id":', b'{"name":', b'{"need":', b'{"until":'):
+        rows = rows.replace(b"}," + first, b"},\n" + first)
+    return rows + b"\n"
 
 
 if __name__ == "__main__":
