@@ -35,7 +35,7 @@ class Support:
         self._lifetimes = Lifetimes(facts)
         compatibility = facts.file.compatibility
         self._modes = Modes(compatibility, facts.source_of, self._lifetimes.end_of_branch) if compatibility else None
-        self._refusals: dict[frozenset[tuple[str, str]], Reason | None] = {}
+        self._refusals: dict[tuple[frozenset[tuple[str, str]], frozenset[str]], Reason | None] = {}
 
     def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
         """The answer to a combination, as a user wrote it or as the axes of a cell."""
@@ -61,22 +61,27 @@ class Support:
         question = self.question(combination)
         return self._verdict(question, list(self._said(question, combination)))[0]
 
-    def refusal(self, axes: Mapping[str, str]) -> Reason | None:
-        """The first reason that no completion of these axes can mend, or None. It is remembered."""
-        key = frozenset(axes.items())
+    def refusal(self, axes: Mapping[str, str], undecided: frozenset[str] = frozenset()) -> Reason | None:
+        """The first reason that no completion of these axes can mend, or None. It is remembered.
+
+        `undecided` are axes with a default (such as the compatibility package, which has none) that may still be given.
+        """
+        still = undecided.difference(axes)
+        key = frozenset(axes.items()), still
         if key not in self._refusals:
             if len(self._refusals) > _REMEMBERED:
                 self._refusals.clear()
-            question = self.question(axes)
+            question = self.question(axes, still)
             refusing = [each for each in self._said(question, axes) if each.verdict is Verdict.UNSUPPORTED]
             self._refusals[key] = (
                 in_order(refusing, Verdict.UNSUPPORTED)[0].reason(question.texts) if refusing else None
             )
         return self._refusals[key]
 
-    def question(self, combination: Mapping[str, object]) -> Question:
+    def question(self, combination: Mapping[str, object], undecided: frozenset[str] = frozenset()) -> Question:
         """A combination, read and completed with all that follows from it."""
         question = reading.read(combination)
+        question.undecided = undecided
         derive(question, self.facts.devices, self.facts.derivations, self.facts.file.amdgpu_releases)
         question.close()
         return question

@@ -162,7 +162,7 @@ def _prints(text: str, driver: AmdgpuRelease) -> bool:
 
 
 def _assume(question: Question, axis: str, word: str) -> None:
-    if axis not in question.values:
+    if axis not in question.values and axis not in question.undecided:
         question.values[axis] = Value(word, words=(word,))
         question.origin[axis] = ()
 

@@ -130,7 +130,8 @@ class Modes:
         """An image may bring the compatibility package; a wheel never does."""
         source = self._minor[_major(runtime.version)].source
         entitled = forward.entitled(question, self._rows)
-        if "cuda_compat" not in question.values and runtime.axis == "container_cuda" and entitled != "no":
+        may_bring = runtime.axis == "container_cuda" or "cuda_compat" in question.undecided
+        if "cuda_compat" not in question.values and may_bring and entitled != "no":
             because += "; whether the image brings a compatibility package was not said"
             return self._say(
                 question, "driver-floor", Verdict.UNKNOWN, because, runtime.axis, source, missing=("cuda_compat",)

@@ -12,7 +12,8 @@ class Question(Struct):
     """The values of a combination. `origin` names, for an axis that was not given, the given axes that it follows from.
 
     It is filled by `reading.py` and `derive.py` and changed by nothing afterwards. `texts` and `told` say the same in
-    the form that rules are looked up by: the text of each value, and the axes that are no mere default.
+    the form that rules are looked up by: the text of each value, and the axes that are no mere default. An `undecided`
+    axis was not given and still may be: no default is assumed for it.
     """
 
     values: dict[str, Value]
@@ -20,6 +21,7 @@ class Question(Struct):
     scope: frozenset[str]
     ignored: tuple[str, ...]
     nightly: bool = False
+    undecided: frozenset[str] = frozenset()
     texts: Mapping[str, str] = {}
     told: frozenset[str] = frozenset()
 
@@ -47,6 +49,6 @@ class Question(Struct):
     def may_have(self, axis: str) -> bool:
         """Whether an axis that was not given may still be there, with a value that nobody told."""
         if axis not in INHERENT:
-            return False
+            return axis in self.undecided
         vendor = self.values.get("gpu_vendor")
         return axis not in VENDOR_OF or (vendor is not None and VENDOR_OF[axis] in vendor.words)

@@ -80,7 +80,12 @@ class Table:
         if self.rule.releases_only and question.nightly:
             return ()
         told = self.rule.mode == "all" or not self._keys.isdisjoint(question.told)
-        key = (told, question.scope if self._is_scoped else None, *map(question.texts.get, self._reads))
+        key = (
+            told,
+            question.undecided,
+            question.scope if self._is_scoped else None,
+            *map(question.texts.get, self._reads),
+        )
         known = self._known.get(key)
         if known is None:
             if len(self._known) > _REMEMBERED:
