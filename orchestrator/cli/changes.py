@@ -10,7 +10,7 @@ from orchestrator.cli import asked
 from orchestrator.errors import InputError, InputErrors
 
 ABSENT = "none"
-_BETWEEN = re.compile(r",(?=[A-Za-z_]+=)")
+_BETWEEN = re.compile(r",\s*(?=[A-Za-z_]+=)")
 
 
 def pairs_of(words: Iterable[str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from orchestrator.reports.said import because, deciding
 from orchestrator.vocabulary import Verdict
 
 _WORST_FIRST = (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED)
+_RUNS = {Verdict.SUPPORTED, Verdict.DEGRADED}
 _NAMES_SHOWN = 5
 
 
@@ -51,7 +52,7 @@ def _line(row: RowImpact, *, colour: bool) -> Line:
             text.one_line(row.name, 40),
             _moves(row),
             _tested(row),
-            row.final.supported_until or "",
+            (row.final.supported_until or "") if row.final.verdict in _RUNS else "",
         ),
         below=_below(row),
         colour=COLOURS[row.after.verdict] if colour else "",
@@ -62,6 +63,8 @@ def _moves(row: RowImpact) -> str:
     if row.moves:
         then = "" if row.moves.state.verdict is Verdict.SUPPORTED else f" (then {row.moves.state.verdict.value})"
         return text.pairs(row.moves.change) + then
+    if row.after.verdict is Verdict.UNKNOWN:
+        return "not known"
     return "nothing helps" if row.blocked else "nothing"
 
 

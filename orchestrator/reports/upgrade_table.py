@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from orchestrator import text
-from orchestrator.model import Axes, State, Upgrade, UpgradeStep
+from orchestrator.model import Axes, Reason, State, Upgrade, UpgradeStep
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import Column, Line, fenced, painted, table, wrap
 from orchestrator.reports.overview import counting
@@ -15,7 +15,10 @@ def page(upgrade: Upgrade, *, width: int, colour: bool) -> str:
     """The steps, or why there are none and the nearest goal with its own."""
     blocks: Sequence[Sequence[str]] = (
         [painted(line, _colour_of(upgrade) if colour else "") for line in wrap(_headline(upgrade), width)],
-        [*_end("from", upgrade.start, upgrade.start.axes, width), *_end("to", upgrade.goal, _new(upgrade), width)],
+        [
+            *_end("from", upgrade.start, upgrade.start.axes, width),
+            *_end("to", upgrade.goal, _new(upgrade), width, upgrade.blocked),
+        ],
         _against(upgrade, width),
         _steps(upgrade.steps, width, colour=colour),
         _nearest(upgrade, width, colour=colour),
@@ -36,14 +39,15 @@ def _colour_of(upgrade: Upgrade) -> str:
     return COLOURS[Verdict.SUPPORTED if upgrade.found else Verdict.UNSUPPORTED]
 
 
-def _end(name: str, state: State, shown: Axes, width: int) -> list[str]:
+def _end(name: str, state: State, shown: Axes, width: int, told_below: Reason | None = None) -> list[str]:
     """One end of the way with its verdict, and why where it is not supported."""
     works = state.verdict in {Verdict.SUPPORTED, Verdict.DEGRADED}
     until = f" until {state.supported_until}" if works and state.supported_until else ""
     lines = wrap(f"{name:5}{state.verdict.value}{until}: {text.pairs(shown)}", width)
     if state.verdict is Verdict.SUPPORTED:
         return lines
-    return lines + [line for reason in deciding(state) for line in fenced(because(reason), width)]
+    reasons = (reason for reason in deciding(state) if reason != told_below)
+    return lines + [line for reason in reasons for line in fenced(because(reason), width)]
 
 
 def _new(upgrade: Upgrade) -> Axes:
