@@ -64,7 +64,12 @@ def test_no_name_is_an_error(real: Facts, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "parts"),
-    [("8x H100", ("8", "H100")), ("8 \N{MULTIPLICATION SIGN} H100", ("8", "H100")), ("8*H100", ("8", "H100")), ("H100", ("", "H100"))],
+    [
+        ("8x H100", ("8", "H100")),
+        ("8 \N{MULTIPLICATION SIGN} H100", ("8", "H100")),
+        ("8*H100", ("8", "H100")),
+        ("H100", ("", "H100")),
+    ],
 )
 def test_a_count_before_a_name(name: str, parts: tuple[str, str]) -> None:
     assert count_in(name) == parts
