@@ -1,6 +1,5 @@
 """`bump`: a new value for an axis, written into matrix.yaml."""
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,6 +97,8 @@ def _shifts(done: "Bump", before: "Matrix", after: "Matrix", folder: Path, axis:
 
 
 def _difference(before: str, after: str, name: str) -> str:
+    import difflib
+
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="")
     return "\n".join(text.visible(line) for line in lines)
 

@@ -26,6 +26,9 @@ _ENTRY = struct.Struct("<HxxIQ8xxxxxI")  # kind, size of the header, size of the
 _KINDS = {1: "ptx_", 2: "sm_"}
 _MAX_ENTRIES = 4096
 _MAX_HEADER = 1 << 16
+_MAX_NAME = 1 << 10
+_LAST_KIND = 0xFF
+_LAST_ARCHITECTURE = 0xFFFF
 _TARGET = re.compile(rb"hip(?:v4)?-amdgcn-amd-amdhsa-{1,2}(gfx[0-9a-f]{3,5})(?::[a-z0-9:+-]{0,40})?")
 _GLIBC = re.compile(rb"(?<=\0)GLIBC_(\d{1,2})\.(\d{1,3})(?=\0)")
 
@@ -52,17 +55,19 @@ def read(stream: IO[bytes]) -> Code:
             held = _fatbin(window)
         elif mark == _BUNDLE:
             held = _bundle(window)
-        elif mark == _COMPRESSED:
-            compressed += _is_compressed_bundle(window)
-            continue
         else:
+            compressed += mark == _COMPRESSED and _is_compressed_bundle(window)
             continue
-        containers += 1
-        found.update(held)
+        containers += held is not None
+        found.update(held or ())
     return Code(found=dict(found), containers=containers, compressed=compressed, glibc=glibc)
 
 
-def _fatbin(window: "_Window") -> set[str]:
+def _fatbin(window: "_Window") -> set[str] | None:
+    """The architectures of the entries; None where the mark is only a number in a library that reads fatbins itself."""
+    if not _is_fatbin(window.peek(_FATBIN_HEADER.size + _ENTRY.size)):
+        window.take(len(_FATBIN))
+        return None
     (rest,) = _FATBIN_HEADER.unpack(window.take(_FATBIN_HEADER.size))
     held: set[str] = set()
     entries = 0
@@ -80,18 +85,30 @@ def _fatbin(window: "_Window") -> set[str]:
     return held
 
 
-def _bundle(window: "_Window") -> set[str]:
-    """The targets of an offload bundle; its code is passed over by the search for the next mark."""
+def _is_fatbin(head: bytes) -> bool:
+    """Whether a first entry follows the mark, as far as there is something to see."""
+    if len(head) < _FATBIN_HEADER.size + _ENTRY.size:
+        return True
+    (size,) = _FATBIN_HEADER.unpack_from(head)
+    kind, header, _, architecture = _ENTRY.unpack_from(head, _FATBIN_HEADER.size)
+    return bool(size == 0 or (kind <= _LAST_KIND and architecture <= _LAST_ARCHITECTURE and header <= _MAX_HEADER))
+
+
+def _bundle(window: "_Window") -> set[str] | None:
+    """The targets of an offload bundle; None where the mark is only a text in a library that writes bundles itself.
+
+    Its code is passed over by the search for the next mark.
+    """
     window.take(len(_BUNDLE))
-    (entries,) = struct.unpack("<Q", window.take(8))
-    if entries > _MAX_ENTRIES:
-        raise InputError(f"an offload bundle says that it has {entries} entries")
+    entries = int.from_bytes(window.take(8, exactly=False), "little")
+    if not 0 < entries <= _MAX_ENTRIES:
+        return None
     held: set[str] = set()
     for _ in range(entries):
-        _, _, length = struct.unpack("<QQQ", window.take(24))
-        if length > _MAX_HEADER:
-            raise InputError("an offload bundle has a name that is no target")
-        if target := _TARGET.fullmatch(window.take(length)):
+        length = int.from_bytes(window.take(24, exactly=False)[16:], "little")
+        if not 0 < length <= _MAX_NAME:
+            return None
+        if target := _TARGET.fullmatch(window.take(length, exactly=False)):
             held.add(target[1].decode())
     return held
 
@@ -138,6 +155,12 @@ class _Window:
         if exactly and len(taken) < count:
             raise InputError("it is cut off in the middle of device code")
         self._at += len(taken)
+        return taken
+
+    def peek(self, count: int) -> bytes:
+        """The next bytes, or as many as there are; they stay."""
+        taken = self.take(count, exactly=False)
+        self._at -= len(taken)
         return taken
 
     def skip(self, count: int) -> None:

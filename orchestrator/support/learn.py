@@ -19,6 +19,7 @@ _PIN_PACKAGES = (
     (re.compile(r"nvidia-cudnn-cu\d+"), "cudnn"),
 )
 _PLATFORM = re.compile(r"(?:manylinux|musllinux|linux|macosx|win)[0-9_]*?_?(x86_64|aarch64|arm64|amd64|32)")
+_TAGGED = re.compile(r"manylinux_(\d{1,2})_(\d{1,3})_")
 _ARCHES: Mapping[str, str] = {"amd64": "x86_64", "arm64": "aarch64"}
 _FLAGS = re.compile(r"(?:sm_|compute_|gfx)[0-9a-f]{2,5}[a-z]?")
 
@@ -66,9 +67,8 @@ def _torch(wheel: Wheel, place: Mapping[str, str]) -> Iterator[Learned]:
             METADATA,
             because=because,
         )
-    if wheel.glibc and place.get("os") == "linux":
-        needs_glibc = {"glibc": f">={wheel.glibc}"}
-        yield learned("glibc", RuleKind.INTERVAL, "table", {**here, **build}, needs_glibc, MEASURED)
+    if place.get("os") == "linux" and (floor := _glibc(wheel)):
+        yield learned("glibc", RuleKind.INTERVAL, "table", {**here, **build}, {"glibc": floor[0]}, floor[1])
     yield from compiled({**release, **build}, place.get("host_arch", ""), _common(wheel))
     for package, version in wheel.pins.items():
         for pattern, axis in _PIN_PACKAGES:
@@ -89,10 +89,22 @@ def _companion(wheel: Wheel, axis: str, place: Mapping[str, str]) -> Iterator[Le
         needs = {"python": wheel.pythons}
         name = f"{axis.replace('_', '-')}-wheel"
         yield learned(name, RuleKind.MAPPING, "table", {**release, **place}, needs, METADATA, one_of=True)
-    if wheel.glibc and place.get("os") == "linux":
+    if place.get("os") == "linux" and (floor := _glibc(wheel)):
         because = f"the wheel of {wheel.name} {{{axis}}} needs glibc {{allowed}}, here is {{glibc}}"
-        needs_glibc = {"glibc": f">={wheel.glibc}"}
-        yield learned("glibc", RuleKind.INTERVAL, "all", {**release, **place}, needs_glibc, MEASURED, because=because)
+        needs_glibc = {"glibc": floor[0]}
+        yield learned("glibc", RuleKind.INTERVAL, "all", {**release, **place}, needs_glibc, floor[1], because=because)
+
+
+def _glibc(wheel: Wheel) -> tuple[str, str] | None:
+    """The glibc that a wheel needs, and how that is known: pip asks for that of the tag, the libraries for their own."""
+    tags = [found for platform in wheel.platforms if (found := _TAGGED.match(platform))]
+    tagged = min(((int(found[1]), int(found[2])) for found in tags), default=(0, 0))
+    major, _, minor = wheel.glibc.partition(".")
+    asked = (int(major), int(minor)) if wheel.glibc else (0, 0)
+    if not any((*tagged, *asked)):
+        return None
+    needed = max(tagged, asked)
+    return f">={needed[0]}.{needed[1]}", MEASURED if needed == asked else METADATA
 
 
 def build_of(local: str, said: Mapping[str, str]) -> str:

@@ -107,6 +107,25 @@ def test_rows_are_for_the_platform_of_the_tags(
     assert found == [place or (None, None)]
 
 
+@pytest.mark.parametrize(
+    ("platforms", "measured", "needed"),
+    [
+        (("manylinux_2_28_x86_64",), "2.17", (">=2.28", "metadata")),
+        (("manylinux_2_17_x86_64", "manylinux2014_x86_64"), "2.28", (">=2.28", "measured")),
+        (("manylinux_2_28_x86_64",), "2.28", (">=2.28", "measured")),
+        (("manylinux_2_28_x86_64", "manylinux_2_17_x86_64"), "", (">=2.17", "metadata")),
+        (("manylinux1_x86_64", "linux_x86_64"), "2.9", (">=2.9", "measured")),
+        (("linux_x86_64",), "", None),
+    ],
+)
+def test_glibc_is_what_the_tag_and_the_libraries_ask_for(
+    torch: Wheel, platforms: tuple[str, ...], measured: str, needed: tuple[str, str] | None
+) -> None:
+    rows = from_wheel(replace(torch, platforms=platforms, glibc=measured))
+    found = [((one.row.need or {})["glibc"], one.row.source) for one in rows if one.rule == "glibc"]
+    assert found == ([needed] if needed else [])
+
+
 def test_glibc_is_nothing_to_windows(torch: Wheel) -> None:
     assert "glibc" not in {one.rule for one in from_wheel(replace(torch, platforms=("win_amd64",)))}
 
