@@ -27,7 +27,7 @@ VENDOR_OF: Mapping[str, Vendor] = {
 # Packages that a user names to know whether they fit: an answer that says nothing of them is no answer.
 COMPANIONS = frozenset(
     name for name, axis in AXES.items() if axis.package and axis.where is Where.IMAGE and name != "torch"
-) | {"tensorrt", "ext", "cudnn", "cudnn_runtime", "nccl"}
+) | {"tensorrt", "ext", "cudnn", "cudnn_runtime", "nccl", "xformers"}
 
 
 def is_version(name: str) -> bool:

@@ -24,6 +24,7 @@ _EITHER = re.compile(r"\s*(?:[/|,]|\bor\b)\s*")
 _PLAIN = re.compile(rf"(?:[a-z][a-z.+]*+[ _:-]*+){{0,4}}?v?({_NUMBER})(\.[x*])?(t\b)?(.*)", re.DOTALL)
 _NOTHING = Value("")
 _GOES_ON = re.compile(r"\.?[0-9]")
+_OTHER_PYTHON = re.compile(r"pypy|graal|jython|iron|micropython")
 _FREE_THREADED = re.compile(r"free[ -]?thread|nogil|no[ -]gil")
 _WITH_TAG = re.compile(r"[0-9]t\b")
 _TORCH_BUILD = re.compile(r"\+(cpu|cu\d{3}|rocm\d+\.\d+(?:\.\d+)?|xpu)\b")
@@ -106,7 +107,7 @@ def _plain(axis: str, plain: str, tag: str) -> Value | None:
     if axis == "cuda_compat":
         plain = re.sub(r"(\d+)-(\d+)$", r"\1.\2", plain)
     found = _PLAIN.fullmatch(plain)
-    if found is None or _GOES_ON.match(found[4]):
+    if found is None or _GOES_ON.match(found[4]) or (axis == "python" and _OTHER_PYTHON.match(plain)):
         return None
     number = found[1]
     if axis == "python":
