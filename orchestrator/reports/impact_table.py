@@ -80,9 +80,11 @@ def _tested(row: RowImpact) -> str:
 def _below(row: RowImpact) -> tuple[str, ...]:
     """Why the row is not supported afterwards, and what keeps every move from helping."""
     reasons = [] if row.after.verdict is Verdict.SUPPORTED else deciding(row.after)
-    if row.blocked and row.blocked not in reasons:
-        reasons.append(row.blocked)
-    return tuple(map(because, reasons))
+    told = [because(reason) for reason in reasons]
+    topics = {line.partition(":")[0] for line in told}  # said of less than the whole row, it is the same again
+    if row.blocked and because(row.blocked).partition(":")[0] not in topics:
+        told.append(because(row.blocked))
+    return tuple(told)
 
 
 def _unchanged(rows: Sequence[RowImpact], width: int) -> list[str]:
