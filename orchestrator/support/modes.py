@@ -74,18 +74,28 @@ class Modes:
 
     def _of_many(self, question: Question, builds: Sequence[str], driver: Driver) -> Iterator[Said]:
         """A release without a build: the driver serves all of its CUDA builds, none, or it depends on the build."""
-        found = [
-            said
-            for build in builds
-            for said in self._serve(question, Runtime(_cuda_of(build), "torch"), driver)
-            if said.because
-        ]
-        verdicts = {said.verdict for said in found}
-        if len(verdicts) == 1:
+        runtimes = [Runtime(_cuda_of(build), "torch") for build in builds]
+        doubt = f"it depends on the build: driver {driver.axes[0]} serves some of {', '.join(builds)}, not all"
+        yield from self._all_alike(question, runtimes, driver, doubt, ("torch_build",))
+
+    def _of_range(self, question: Question, runtime: Runtime, driver: Driver) -> Iterator[Said]:
+        """Several runtimes that may be meant: each CUDA version among them that is known."""
+        known = sorted({toolkit[:2] for toolkit, _, _ in self._full})
+        meant = [Value(f"{major}.{minor}", (spans.prefix((major, minor)),)) for major, minor in known]
+        runtimes = [Runtime(each, runtime.axis) for each in meant if spans.overlap(each.spans, runtime.version.spans)]
+        doubt = f"{driver.axes[0]} serves CUDA {runtime.version.text} in part: it depends on which of them is meant"
+        yield from self._all_alike(question, runtimes, driver, doubt, ())
+
+    def _all_alike(
+        self, question: Question, runtimes: Sequence[Runtime], driver: Driver, doubt: str, missing: tuple[str, ...]
+    ) -> Iterator[Said]:
+        """What the driver says of all of them, when it is the same; else a doubt."""
+        found = [said for each in runtimes for said in self._serve(question, each, driver) if said.because]
+        if len({said.verdict for said in found}) == 1:
             yield found[0]
-        elif verdicts:
-            because = f"it depends on the build: driver {driver.axes[0]} serves some of {', '.join(builds)}, not all"
-            yield self._say(question, "driver-floor", Verdict.UNKNOWN, because, "torch", missing=("torch_build",))
+        elif found:
+            axis = runtimes[0].axis
+            yield self._say(question, "driver-floor", Verdict.UNKNOWN, doubt, axis, missing=missing)
 
     def _beside(self, question: Question, runtime: Runtime, driver: Driver) -> Iterator[Said]:
         """A second runtime that something beside torch brings: torch goes on without it."""
@@ -98,6 +108,9 @@ class Modes:
                 yield self._say(question, "driver-floor", Verdict.DEGRADED, because, runtime.axis, rank=12)
 
     def _serve(self, question: Question, runtime: Runtime, driver: Driver) -> Iterator[Said]:
+        if not runtime.version.exact:
+            yield from self._of_range(question, runtime, driver)
+            return
         native, minor = self._native(runtime.version, driver), self._minor_fit(runtime.version, driver)
         shown = " and ".join(f"{axis} {question.values[axis].text}" for axis in driver.axes)
         cuda = f"CUDA {runtime.version.text}"

@@ -53,11 +53,11 @@ def _verdict(
     kind = question.values.get("gpu_class")
     listed = next((row.branches for row in rows.require if row.cuda == asked), None)
     older = f"the image requires CUDA {asked} and the driver reports {level.text if level else 'less'}"
-    if kind is not None and not set(kind.words) & set(rows.brands):
+    if reached is Fit.NO and kind is not None and not set(kind.words) & set(rows.brands):
         return Verdict.UNSUPPORTED, f"{older}; only other brands than {kind.text} pass by driver branch", ()
-    if reached is Fit.MAYBE or (listed is None and kind is not None):
+    if reached is Fit.MAYBE or listed is None:
         return Verdict.UNKNOWN, f"{older}; the branches that it lets pass were not seen", ()
-    if listed is None or branch not in listed:
+    if branch not in listed:
         return Verdict.UNSUPPORTED, f"{older}; branch {branch or '(not known)'} is not one that it lets pass", ()
     if kind is None:
         return Verdict.UNKNOWN, f"{older}; branch {branch} passes on some classes of devices only", ("gpu_class",)
