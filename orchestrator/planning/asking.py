@@ -20,8 +20,8 @@ class Says(Protocol):
     def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
         """The verdict of a combination with every reason."""
 
-    def refusal(self, axes: Mapping[str, str]) -> Reason | None:
-        """The reason that forbids every completion of some axes, if one does."""
+    def refusal(self, axes: Mapping[str, str], undecided: frozenset[str] = frozenset()) -> Reason | None:
+        """The reason that forbids every completion of some axes, if one does; `undecided` may still get a value."""
 
 
 class Against(Struct, frozen=True, kw_only=True):
@@ -34,26 +34,35 @@ class Against(Struct, frozen=True, kw_only=True):
 
 
 class Asking:
-    """Asks the site's rules first and the vendors after them, and remembers what they said."""
+    """Asks the site's rules first and the vendors after them, and remembers what they said.
 
-    def __init__(self, says: Says, rules: Sequence[Rule]) -> None:
+    `varied` are the axes that cells of the matrix may set; every other axis is at its default in all of them.
+    """
+
+    def __init__(self, says: Says, rules: Sequence[Rule], varied: frozenset[str] = frozenset()) -> None:
         self._says = says
         self._rules = rules
+        self._varied = varied
         self._refusals: dict[frozenset[tuple[str, str]], Reason | None] = {}
         self._nogoods: dict[tuple[str, str], dict[frozenset[tuple[str, str]], Reason]] = {}  # by one of their values
         self._answers: dict[frozenset[tuple[str, str]], Answer] = {}
 
-    def refusal(self, partial: Axes) -> Reason | None:
-        """The first reason that forbids every completion of some axes, if one does."""
-        key = frozenset(partial.items())
+    def refusal(self, cell: Axes) -> Reason | None:
+        """The first reason that forbids a whole cell, if one does."""
+        key = frozenset(cell.items())
         if key not in self._refusals:
             reason = self._from_nogoods(key)
             if reason is None:
-                reason = site_refusal(partial, self._rules) or self._says.refusal(partial)
+                reason = site_refusal(cell, self._rules) or self._says.refusal(cell)
                 if reason is not None:
-                    self._learn(reason, partial)
+                    self._learn(reason, cell)
             self._refusals[key] = reason
         return self._refusals[key]
+
+    def refusal_of_all(self, partial: Axes) -> Reason | None:
+        """The first reason that forbids every cell of the matrix with some values, if one does."""
+        reason = self._from_nogoods(frozenset(partial.items())) or site_refusal(partial, self._rules)
+        return reason or self._says.refusal(partial, self._varied.difference(partial))
 
     def _from_nogoods(self, key: frozenset[tuple[str, str]]) -> Reason | None:
         for value in key:
@@ -62,14 +71,11 @@ class Asking:
                     return reason
         return None
 
-    def _learn(self, reason: Reason, partial: Axes) -> None:
-        """Keeps the values that a reason speaks of, if they are refused by themselves: all that has them is refused."""
-        values = {name: partial[name] for name in reason.axes if name in partial}
-        if values and (len(values) == len(partial) or self._refuses(values)):
+    def _learn(self, reason: Reason, cell: Axes) -> None:
+        """Keeps the values that a reason speaks of, if they are refused whatever stands beside them."""
+        values = {name: cell[name] for name in reason.axes if name in cell}
+        if values and self.refusal_of_all(values) is not None:
             self._nogoods.setdefault(min(values.items()), {})[frozenset(values.items())] = reason
-
-    def _refuses(self, values: Axes) -> bool:
-        return (site_refusal(values, self._rules) or self._says.refusal(values)) is not None
 
     def answer(self, cell: Axes) -> Answer:
         """What vendors say of a whole cell."""

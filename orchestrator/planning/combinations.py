@@ -77,7 +77,7 @@ def combine(
 
 def _forbidden(asking: Asking, values: Axes, reasons: Sequence[str]) -> Against:
     """What keeps a combination out: the rule that forbids it by itself, or the rules that together leave it no cell."""
-    if reason := asking.refusal(values):
+    if reason := asking.refusal_of_all(values):
         return against(reason)
     return Against(kind=LeftOutKind.UNSUPPORTED, reason=" and ".join(dict.fromkeys(reasons)), rule="several rules")
 
@@ -122,7 +122,7 @@ class _Work:
     def _refuses(self, partial: Axes) -> str:
         if problem := misfit(self._space, partial):
             return problem
-        reason = self._asking.refusal({name: value for name, value in partial.items() if value != ABSENT})
+        reason = self._asking.refusal_of_all({name: value for name, value in partial.items() if value != ABSENT})
         return against(reason).reason if reason else ""
 
     def keep_out(self, one: Combination, reason: Against) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator import axes
-from orchestrator.model import Axes, AxisValues
+from orchestrator.model import Axes, AxisValues, Matrix
 
 Space = Mapping[str, tuple[AxisValues, ...]]
 _VERSIONS = frozenset({axes.Grammar.PYPI, axes.Grammar.DOTTED, axes.Grammar.PYTHON, axes.Grammar.BUILD})
@@ -15,6 +15,12 @@ def by_axis(section: Sequence[AxisValues]) -> Space:
     """The entries of the `axes` section by the name of their axis, in the order of the file."""
     names = dict.fromkeys(entry.axis for entry in section)
     return {name: tuple(entry for entry in section if entry.axis == name) for name in names}
+
+
+def varied_by(matrix: Matrix) -> frozenset[str]:
+    """The axes that cells of a matrix may set."""
+    rows = {name for row in matrix.production for name in row.axes}
+    return frozenset(rows | {entry.axis for entry in matrix.axes})
 
 
 def allowed(space: Space, name: str, cell: Axes) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ class Vendor:
         verdict = reasons[0].verdict if reasons else Verdict.SUPPORTED
         return Answer(verdict=verdict, reasons=tuple(reasons), supported_until=None, nearest=near)
 
-    def refusal(self, axes: Mapping[str, str]) -> Reason | None:
+    def refusal(self, axes: Mapping[str, str], undecided: frozenset[str] = frozenset()) -> Reason | None:
         answer = self.answer(axes)
         return answer.reasons[0] if answer.verdict is Verdict.UNSUPPORTED else None
 

@@ -7,6 +7,8 @@ import pytest
 
 from orchestrator.model import Answer, CellSupport
 from orchestrator.planning.asking import Asking, against, site_refusal, support_of
+from orchestrator.support.check import Support
+from orchestrator.support.facts import load_facts
 from orchestrator.vocabulary import LeftOutKind, Verdict
 
 
@@ -77,9 +79,9 @@ def test_nobody_is_asked_twice_nor_for_what_a_refusal_told_already(make: SimpleN
     asked: Counter[frozenset[Any]] = Counter()
 
     class Counting(make.vendor):  # type: ignore[misc, name-defined]
-        def refusal(self, axes: Mapping[str, str]) -> Any:
+        def refusal(self, axes: Mapping[str, str], undecided: frozenset[str] = frozenset()) -> Any:
             asked[frozenset(axes.items())] += 1
-            return super().refusal(axes)
+            return super().refusal(axes, undecided)
 
     asking = Asking(Counting(make.says(Verdict.UNSUPPORTED, torch="2.6.0", python="3.13")), ())
     cell = make.cpu | {"torch": "2.6.0", "python": "3.13"}
@@ -100,3 +102,15 @@ def test_a_reason_that_says_too_little_teaches_nothing(make: SimpleNamespace) ->
     cell = make.cpu | {"torch": "2.6.0", "python": "3.13"}
     assert asking.refusal(cell) is not None
     assert asking.refusal(cell | {"python": "3.12"}) is None
+
+
+def test_what_another_axis_could_mend_is_no_refusal_of_all() -> None:
+    """CUDA's compatibility package lets an old driver serve a new runtime: the pair is refused without it only."""
+    support = Support(load_facts())
+    pair = {"torch_build": "cu130", "driver": "535"}
+    plain = {"torch": "2.13.0", "python": "3.12", "gpu": "A100", **pair}
+    for varied, refused in ((frozenset({"cuda_compat"}), False), (frozenset[str](), True)):
+        asking = Asking(support, (), varied)
+        assert asking.refusal(plain) is not None
+        assert asking.refusal(plain | {"cuda_compat": "13.0"}) is None or refused
+        assert (asking.refusal_of_all(pair) is not None) is refused

@@ -215,6 +215,14 @@ PRODUCED = st.lists(
             {"torch": "2.6.0", "torch_build": "cpu", "python": "3.13", "backend": "inductor"},
             {"torch": "2.13.0", "torch_build": "cu130", "python": "3.12", "driver": "580", "gpu": "H100", "gpus": "8"},
             {"torch": "2.13.0", "torch_build": "cu126", "python": "3.12", "driver": "535", "gpu": "A100"},
+            {
+                "torch": "2.13.0",
+                "torch_build": "cu130",
+                "python": "3.12",
+                "driver": "535",
+                "gpu": "A100",
+                "cuda_compat": "13.0",
+            },
             {"torch": "2.14.1", "torch_build": "rocm7.1", "python": "3.12", "driver": "30.20", "gpu": "MI300X"},
             {"torch": "2.13.0", "torch_build": "xpu", "python": "3.12", "gpu": "B580"},
         ]
@@ -251,6 +259,9 @@ def test_the_edge_holds_what_it_promises(
     thought_of = [row.name for row in rows] + [one.name for one in edges_of(matrix, asked).candidates]
     assert sorted(names) == sorted(thought_of)
     assert all(entry.reason for entry in plan.left_out)
+    for entry in plan.left_out:
+        if entry.kind in {LeftOutKind.NO_WHEEL, LeftOutKind.UNSUPPORTED} and entry.rule != "axes":
+            assert support.answer(entry.axes).verdict is Verdict.UNSUPPORTED, entry
     for found in plan.coverage:
         counted = combinations_in(found, [cell.axes for cell in plan.cells if cell.support.verdict != "unsupported"])
         uncovered = {tuple(sorted(one.axes.items())) for one in found.uncovered}
