@@ -10,10 +10,11 @@ from itertools import islice
 from orchestrator.model import Alternative, Axes, Move, Reason, State
 from orchestrator.studies.answers import BEARABLE, Answers, Flaw, flaw_of, flaws
 from orchestrator.studies.ladder import Ladders
-from orchestrator.studies.repair import repairs
+from orchestrator.studies.repair import MOST_AXES, repairs
 from orchestrator.vocabulary import RuleKind, Verdict
 
 _NEAR = 12  # changes that are compared
+_WITHOUT_A_WORD = 2  # axes that move where no rule says which
 
 
 def mend(answers: Answers, after: State, ladders: Ladders, borne: frozenset[Flaw]) -> tuple[Move | None, Reason | None]:
@@ -36,9 +37,13 @@ def _change(answers: Answers, after: State, ladders: Ladders, is_good: Callable[
 
     What has ended is replaced by something whose own end is known, where that takes no more.
     """
-    first = next(repairs(answers, after.axes, ladders, is_good), None)
+    if _is_nobodys(after, ladders):
+        return None
+    most = _WITHOUT_A_WORD if after.verdict is Verdict.UNKNOWN else MOST_AXES
+    first = next(repairs(answers, after.axes, ladders, is_good, most=most), None)
     if first is None and after.verdict not in BEARABLE:
-        return next(repairs(answers, after.axes, ladders, lambda other: answers.verdict(other) in BEARABLE), None)
+        bearable = repairs(answers, after.axes, ladders, lambda other: answers.verdict(other) in BEARABLE, most=most)
+        return next(bearable, None)
     if first is None:
         return None
     ended = _ends(after, Verdict.DEGRADED)
@@ -49,6 +54,12 @@ def _change(answers: Answers, after: State, ladders: Ladders, is_good: Callable[
 
     as_small = islice(repairs(answers, after.axes, ladders, is_good, most=len(first.change)), _NEAR)
     return next(filter(lasts, as_small), first)
+
+
+def _is_nobodys(after: State, ladders: Ladders) -> bool:
+    """Whether nobody says anything of what cannot move: then nothing that may move helps."""
+    silent = (reason for reason in after.reasons if reason.verdict is after.verdict is Verdict.UNKNOWN)
+    return any(not any(axis in ladders for axis in reason.axes) for reason in silent)
 
 
 def _ends(state: State, verdict: Verdict) -> frozenset[tuple[str, str]]:

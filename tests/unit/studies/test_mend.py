@@ -67,6 +67,44 @@ def test_where_nothing_is_supported_what_runs_at_all_is_taken(make: SimpleNamesp
     assert left.rule == "slow"
 
 
+class Silent:
+    """Says nothing of one card, and is content with the rest."""
+
+    tried = 0
+
+    def verdict(self, combo: dict[str, str]) -> Verdict:
+        self.tried += 1
+        return Verdict.UNKNOWN if combo.get("gpu") == "X999" else Verdict.SUPPORTED
+
+    def answer(self, combo: dict[str, str]) -> Any:
+        from orchestrator.model import Answer
+
+        none = Reason(
+            kind=RuleKind.NO_DATA,
+            rule="no-data",
+            axes=("gpu",),
+            verdict=Verdict.UNKNOWN,
+            because="nobody",
+            source="",
+            as_of="",
+        )
+        known = self.verdict(combo) is Verdict.SUPPORTED
+        return Answer(verdict=self.verdict(combo), reasons=() if known else (none,), supported_until=None)
+
+    def refusal(self, combo: dict[str, str]) -> None:
+        return None
+
+
+def test_of_what_nobody_speaks_nothing_is_moved() -> None:
+    silent = Silent()
+    answers = Answers(silent)  # type: ignore[arg-type]
+    move, left = mend(answers, answers.state({**START, "gpu": "X999"}), LADDERS, frozenset())
+    assert move is None
+    assert left is not None
+    assert left.rule == "no-data"
+    assert silent.tried <= 4
+
+
 class Lives:
     """Drivers with an end of life: over for some, known for others, unknown for the rest."""
 
