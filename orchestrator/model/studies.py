@@ -11,12 +11,16 @@ from orchestrator.vocabulary import Verdict
 
 
 class State(Struct, frozen=True, kw_only=True):
-    """A combination and what vendors say of it, the deciding reasons first."""
+    """A combination and what vendors say of it, the deciding reasons first.
+
+    `missing` are axes that were not given and could change the verdict.
+    """
 
     axes: Axes
     verdict: Verdict
     reasons: tuple[Reason, ...]
     supported_until: str | None
+    missing: tuple[str, ...] = ()
 
 
 class Move(Struct, frozen=True, kw_only=True):

@@ -58,14 +58,23 @@ def _new(upgrade: Upgrade) -> Axes:
 def _against(upgrade: Upgrade, width: int) -> list[str]:
     if upgrade.blocked is None:
         return []
-    source = text.one_line(f"{upgrade.blocked.source} ({upgrade.blocked.as_of})", 200)
+    as_of = f" ({upgrade.blocked.as_of})" if upgrade.blocked.as_of else ""
+    source = text.one_line(upgrade.blocked.source + as_of, 200)
     hint = upgrade.goal.verdict is Verdict.DEGRADED and not upgrade.allow_degraded
     return [
         "in the way",
         *fenced(because(upgrade.blocked), width),
-        *fenced(source, width),
+        *(fenced(source, width) if source else []),
+        *_missing(upgrade.goal, width),
         *(["With --allow-degraded, what works outside vendor support counts too."] if hint else []),
     ]
+
+
+def _missing(state: State, width: int) -> list[str]:
+    """What to say more of, where it is not known whether a combination is supported."""
+    if state.verdict is not Verdict.UNKNOWN or not state.missing:
+        return []
+    return wrap(f"not given, and could change the answer: {', '.join(state.missing)}", width)
 
 
 def _steps(steps: Sequence[UpgradeStep], width: int, *, colour: bool) -> list[str]:

@@ -43,6 +43,7 @@ class Answers:
             verdict=answer.verdict,
             reasons=answer.reasons,
             supported_until=answer.supported_until,
+            missing=answer.missing,
         )
 
     def against(self, combination: Axes) -> Reason | None:

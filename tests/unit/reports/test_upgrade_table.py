@@ -92,6 +92,12 @@ def test_a_goal_that_is_only_degraded_says_what_would_let_it_count() -> None:
     assert "--allow-degraded" not in page(NO_WAY, width=200, colour=False)
 
 
+def test_an_unknown_goal_says_what_was_not_given() -> None:
+    goal = State(axes={"torch": "2.13.0"}, verdict=Verdict.UNKNOWN, reasons=(), supported_until=None, missing=("gpu",))
+    told = page(upgrade(found=False, steps=(), goal=goal, blocked=PIN), width=200, colour=False)
+    assert "not given, and could change the answer: gpu" in told
+
+
 def test_where_nothing_near_can_be_reached_that_is_said() -> None:
     told = page(upgrade(found=False, steps=(), goal=REFUSED, blocked=PIN), width=200, colour=False)
     assert "Nothing near the goal can be reached either." in told
