@@ -26,6 +26,7 @@ schemas: .venv/test
 bench: .venv/test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/check.py
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/pairwise.py

@@ -8,6 +8,7 @@ from orchestrator import axes
 from orchestrator.model import Axes, AxisValues, Matrix
 
 Space = Mapping[str, tuple[AxisValues, ...]]
+_BOUND = frozenset(name for name, axis in axes.AXES.items() if axis.when)
 _VERSIONS = frozenset({axes.Grammar.PYPI, axes.Grammar.DOTTED, axes.Grammar.PYTHON, axes.Grammar.BUILD})
 
 
@@ -117,21 +118,18 @@ def moved(space: Space, cell: Axes, change: Axes, donors: Sequence[Axes]) -> dic
     donors (cells of production) that has one that may stand there, else the newest.
     """
     after = {name: value for name, value in {**cell, **change}.items() if value}
+    hanging = [name for name, entries in space.items() if any(entry.when for entry in entries) and name not in change]
     for _ in range(2):  # a condition may hang on an axis that hangs on the change
-        for name in [name for name in after if name not in change and not _has_meaning(space, name, after)]:
+        bound = _BOUND.union(hanging).difference(change)
+        for name in [name for name in after if name in bound and not _has_meaning(space, name, after)]:
             del after[name]
-        for name in _conditional(space):
+        for name in hanging:
             values = allowed(space, name, after)
             gained = name not in after and values and not allowed(space, name, cell)
             lost = name in after and values and after[name] not in values and cell.get(name) == after[name]
-            if name not in change and (gained or (lost and cell[name] in allowed(space, name, cell))):
+            if gained or (lost and cell[name] in allowed(space, name, cell)):
                 after[name] = _from_donors(name, values, donors)
     return axes.complete(after)
-
-
-def _conditional(space: Space) -> list[str]:
-    """The axes that gain and lose values with others: a change leaves the rest as it is."""
-    return [name for name, entries in space.items() if any(entry.when for entry in entries)]
 
 
 def _has_meaning(space: Space, name: str, cell: Axes) -> bool:
