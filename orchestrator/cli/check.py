@@ -17,6 +17,7 @@ from orchestrator.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from orchestrator.model import Answer
+    from orchestrator.planning.observed import Observed
     from orchestrator.support.check import Support
 
     Ask = Callable[[Mapping[str, object]], Answer]
@@ -92,17 +93,32 @@ def _support(on: str | None, matrix: Path | None, overlays: tuple[Path, ...]) ->
 
 def _asking(support: "Support", runs: Path, *, nearest: bool) -> "Ask":
     """The question as a function: what vendors say, and what our own runs saw. Runs are read once."""
-    if not runs.is_dir():
-        return lambda combo: support.answer(combo, nearest=nearest)
-
     from msgspec.structs import replace
 
+    seen = _seen(runs)
+
+    def ask(combo: Mapping[str, object]) -> "Answer":
+        answer = support.answer(combo, nearest=nearest)
+        return replace(answer, observed=seen.of(_as_read(support, combo))) if seen else answer
+
+    return ask
+
+
+def _seen(runs: Path) -> "Observed | None":
+    if not runs.is_dir():
+        return None
     from orchestrator.planning import observed
 
     seen, notes = observed.read(runs)
     for note in notes:
         say(note)
-    return lambda combo: replace(support.answer(combo, nearest=nearest), observed=seen.of(combo))
+    return seen
+
+
+def _as_read(support: "Support", combo: Mapping[str, object]) -> Mapping[str, object]:
+    """The combination in the words of the axes, as runs have them: `2x NVIDIA H100 80GB` is gpu H100, gpus 2."""
+    read = support.question(combo).values
+    return {**combo, **{axis: value.text for axis, value in read.items() if axis in combo or axis == "gpus"}}
 
 
 def _opened(batch: str) -> IO[bytes]:

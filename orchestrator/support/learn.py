@@ -96,7 +96,7 @@ def _companion(wheel: Wheel, axis: str, place: Mapping[str, str]) -> Iterator[Le
 
 
 def _glibc(wheel: Wheel) -> tuple[str, str] | None:
-    """The glibc that a wheel needs, and how that is known: pip asks for that of the tag, the libraries for their own."""
+    """The glibc that a wheel needs, and how that is known: pip asks for the tag's, the libraries for their own."""
     tags = [found for platform in wheel.platforms if (found := _TAGGED.match(platform))]
     tagged = min(((int(found[1]), int(found[2])) for found in tags), default=(0, 0))
     major, _, minor = wheel.glibc.partition(".")

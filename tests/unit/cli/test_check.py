@@ -229,3 +229,5 @@ def test_what_our_runs_saw_is_told_and_a_broken_one_is_passed_over(torchmatrix: 
     assert done.stderr.startswith("note: seen/20260102T000000Z-bbbb/summary.json: passed over: ")
     assert json.loads(torchmatrix(*ask, "--json").stdout)["observed"] == []
     assert json.loads(torchmatrix(*ask, "gpu=H100", "--runs", "seen", "--json").stdout)["observed"] == []
+    other_words = ("check", "torch=v2.13", "torch_build=cpu", "python=3.11.x", "--runs", "seen", "--json")
+    assert len(json.loads(torchmatrix(*other_words).stdout)["observed"]) == 1

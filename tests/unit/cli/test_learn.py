@@ -42,7 +42,7 @@ def test_what_was_learned_is_believed_when_it_is_laid_over(torchmatrix: Run, tmp
     assert done.stdout.endswith("facts    own.yaml\n")
     assert torchmatrix(*ask, "--facts", "own.yaml").returncode == 0
     assert torchmatrix("facts", "learn", WHEEL, "--facts", "own.yaml").stdout.startswith(
-        f"learned of {WHEEL}: 4 same\n"
+        f"learned of {WHEEL}: 5 same\n"
     )
     assert [path.name for path in tmp_path.glob("*own*")] == ["own.yaml"]
 
@@ -51,7 +51,12 @@ def test_json_holds_the_differences_and_the_rows(torchmatrix: Run) -> None:
     told = json.loads(torchmatrix("facts", "learn", WHEEL, "--json").stdout)
     assert told["of"] == WHEEL
     assert {one["axis"]: one["learned"] for one in told["learned"]}["torch_build"] == "cu141"
-    assert {rule["name"] for rule in told["facts"]["rules"]} == {"index-mapping", "python-wheel", "companion-pin"}
+    assert {rule["name"] for rule in told["facts"]["rules"]} == {
+        "index-mapping",
+        "python-wheel",
+        "glibc",
+        "companion-pin",
+    }
 
 
 @pytest.mark.parametrize(
