@@ -8,10 +8,10 @@ covertable and allpairspy were tried first. covertable loses nothing, but its si
 allpairspy knows no mixed strength and loses allowed pairs under a filter. `benchmarks/pairwise.py` has the figures.
 """
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
+from random import Random
 
 from msgspec import Struct
 
@@ -22,7 +22,9 @@ _TRIES = 8  # rows of which the best is taken
 _EFFORT = 60_000  # steps spent on saving rows, at most
 _EFFORT_FOR_ONE = 100  # the same for each wanted combination
 _RENEWED = 0.5  # the largest part of the rows that is thrown away at once
-_SPREADS = (0.3, 100.0)  # how far chance departs from what looks best: a little, or any way
+_KEEN = 0.5  # the share of the tries that begin where most is open
+_SAMPLE = 16  # combinations among which such a try looks for its beginning
+_SPREAD = 0.3  # how far chance changes its order of the axes
 _PATIENCE = 20_000  # steps until a combination that has neither a row nor a proof is called undecided
 _HASTE = 2_000  # the same for a try that others can replace
 
@@ -70,9 +72,7 @@ def cover(
             for one in wanted
             if one in generator.impossible
         ),
-        undecided=tuple(
-            known.named(one) for one in wanted if one in generator.undecided and all(one & ~row for row in rows)
-        ),
+        undecided=tuple(known.named(one) for one in wanted if one in generator.undecided and not _is_held(one, rows)),
     )
 
 
@@ -89,6 +89,10 @@ def _wanted(
     }
 
 
+def _is_held(one: int, rows: Sequence[int]) -> bool:
+    return any(not one & ~row for row in rows)
+
+
 class _Open:
     """The wanted combinations that no row holds yet: what is left of each when one value is taken away -> that value.
 
@@ -98,16 +102,31 @@ class _Open:
     def __init__(self, wanted: Mapping[int, int]) -> None:
         self.partners: dict[int, int] = {}
         self.count = len(wanted)
+        self.loads: Counter[int] = Counter()  # value -> how much is open there: its open combinations, times size - 1
         self.spans: dict[int, int] = {}  # strength -> the values that combinations of that strength have
+        self._listed = list(wanted)  # the open ones, and some that were closed since
         for one, size in wanted.items():
             self.spans[size] = self.spans.get(size, 0) | one
             for bit in bits(one):
                 self.partners[one ^ bit] = self.partners.get(one ^ bit, 0) | bit
+                self.loads[bit] += size - 1
 
     def copy(self) -> "_Open":
         other = _Open({})
-        other.partners, other.count, other.spans = dict(self.partners), self.count, self.spans
+        other.partners, other.loads, other._listed = self.partners.copy(), self.loads.copy(), self._listed.copy()
+        other.count, other.spans = self.count, self.spans
         return other
+
+    def any_of(self, chance: Random) -> int:
+        """An open combination by chance."""
+        while True:
+            place = int(chance.random() * len(self._listed))
+            one = self._listed[place]
+            bit = one & -one
+            if self.partners[one ^ bit] & bit:
+                return one
+            self._listed[place] = self._listed[-1]
+            self._listed.pop()
 
     def brought(self, row: int, bit: int) -> int:
         """How many open combinations come into a row with a value."""
@@ -137,14 +156,17 @@ class _Open:
         """What a row holds is no longer open."""
         self.count -= self.held(row)
         for rest in self._rests(row):
-            if partners := self.partners.get(rest):
-                self.partners[rest] = partners & ~row
+            if closed := self.partners.get(rest, 0) & row:
+                self.partners[rest] ^= closed
+                for bit in bits(rest):
+                    self.loads[bit] -= closed.bit_count()
 
     def drop(self, one: int) -> None:
         """A combination is given up."""
         self.count -= 1
         for bit in bits(one):
             self.partners[one ^ bit] &= ~bit
+            self.loads[bit] -= one.bit_count() - 1
 
     def alone(self, rows: Sequence[int]) -> list[int]:
         """For each row, how many open combinations it holds and no other row does."""
@@ -160,14 +182,6 @@ class _Open:
             for row, rests_ in zip(rows, rests, strict=True)
         ]
 
-    def loads(self) -> Counter[int]:
-        """How many open combinations each value is in, give or take a factor that depends on the strength only."""
-        loads: Counter[int] = Counter()
-        for rest, partners in self.partners.items():
-            for bit in bits(rest):
-                loads[bit] += partners.bit_count()
-        return loads
-
 
 class _Generator:
     """Makes the rows, and finds out on the way which combinations have none."""
@@ -175,7 +189,7 @@ class _Generator:
     def __init__(self, known: Completion, wanted: Mapping[int, int], patience: int) -> None:
         self.known = known
         self.patience = patience
-        self.chance = random.Random(0)  # noqa: S311 - the same numbers each time; no secret hangs on them
+        self.chance = Random(0)  # noqa: S311 - the same numbers each time; no secret hangs on them
         self.undecided: set[int] = set()
         nogoods = {one: known.conflict(one) for one in wanted}
         self.impossible = {one: nogood for one, nogood in nogoods.items() if nogood is not None}
@@ -188,6 +202,7 @@ class _Generator:
         """
         known = self.known
         rows = self.fill([], _Open(self.wanted), _TRIES)
+        self.undecided = {one for one in self.undecided if not _is_held(one, rows)}
         coverable = {
             one: size for one, size in self.wanted.items() if one not in self.impossible and one not in self.undecided
         }
@@ -227,36 +242,34 @@ class _Generator:
 
     def _best_row(self, left: _Open, tries: int) -> tuple[int, int]:
         """The row that closes most of what is open, of some; 0 and a combination that was not found in any."""
-        loads = left.loads()
         best, most, one = 0, 0, 0
         for _ in range(tries):
-            spread = self.chance.choice(_SPREADS)
-            one = self._start(left, loads, spread)
-            row = self._row_with(one, left, loads, spread, most, _HASTE)
+            keen = self.chance.random() < _KEEN
+            one = self._start(left, _SAMPLE if keen else 1)
+            row = self._row_with(one, left, keen, most, _HASTE)
             if row:
                 best, most = row, left.held(row)
             elif one in self.impossible:
                 return best, one
-        return best or self._row_with(one, left, loads, _SPREADS[0], 0, self.patience), one
+        return best or self._row_with(one, left, True, 0, self.patience), one
 
-    def _start(self, left: _Open, loads: Counter[int], spread: float) -> int:
-        """An open combination, as a rule of values that are in many."""
-        chance = self.chance.random
-        rest = max(
-            (rest for rest, partners in left.partners.items() if partners),
-            key=lambda rest: sum(loads[bit] for bit in bits(rest)) * (1 + spread * chance()),
-        )
-        return rest | max(bits(left.partners[rest]), key=lambda bit: loads[bit] + chance())
+    def _start(self, left: _Open, sample: int) -> int:
+        """Of some open combinations the one whose values are in most others."""
+        some = [left.any_of(self.chance) for _ in range(sample)]
+        return max(some, key=lambda one: sum(left.loads[bit] for bit in bits(one)))
 
-    def _row_with(self, one: int, left: _Open, loads: Counter[int], spread: float, floor: int, limit: int) -> int:
-        """A row that holds a combination and closes more than `floor`, the best value first; 0 if none."""
+    def _row_with(self, one: int, left: _Open, keen: bool, floor: int, limit: int) -> int:
+        """A row that holds a combination and closes more than `floor`, the best value first; 0 if none.
+
+        A keen one decides the axes in about the order of how much is open there; else the order is left to chance.
+        """
         chance = self.chance.random
 
         def turn(axis: int) -> float:
-            return -sum(loads[bit] + 1 for bit in bits(axis)) * (1 + spread * chance())
+            return -sum(left.loads[bit] for bit in bits(axis)) * (1 + _SPREAD * chance()) if keen else chance()
 
         def rank(row: int, options: int) -> list[int]:
-            return sorted(bits(options), key=lambda bit: (-left.brought(row, bit), -loads[bit] - chance()))
+            return sorted(bits(options), key=lambda bit: (-left.brought(row, bit), -left.loads[bit] - chance()))
 
         order = sorted(self.known.axes.values(), key=turn)
         try:
