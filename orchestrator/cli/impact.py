@@ -41,7 +41,7 @@ def impact(
     runs: Path,
     as_json: bool,
 ) -> None:
-    r"""Say what a change does to each production row, what must move with it, and what testing it costs.
+    """Say what a change does to each production row, what must move with it, and what testing it costs.
 
     \b
     torchmatrix impact --set driver=580
@@ -53,8 +53,9 @@ def impact(
     be, where vendors say that it can run: `torchmatrix run --plan FILE` tests it. `--horizon` asks what is past its end
     of life on the later day, what ends first coming first.
 
-    Exits 0 when every row that is concerned is supported as it would be, 1 when one is not, 2 on bad input.
-    """
+    Exits 0 when every row that is concerned is supported as it would be, or no less than before, 1 when one is not, 2
+    on bad input.
+    """  # noqa: D301 - click reads \b as the character that it is
     if bool(sets) == bool(horizon):
         raise click.UsageError("give `--set KEY=VALUE` or `--horizon SPAN`, and not both")
     change = of_cells(pairs_of(sets))

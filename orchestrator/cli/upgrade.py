@@ -35,12 +35,11 @@ def upgrade(
     overlays: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    r"""Find the order of an upgrade: one component a step, every state supported, host steps apart from image steps.
+    """Find the order of an upgrade: one component a step, every state supported, host steps apart from image steps.
 
     \b
-    torchmatrix upgrade --from torch=2.6.0,torch_build=cu124,python=3.12,driver=535,gpu=H100 \
-        --to torch=2.15.0,torch_build=cu132,driver=580
     torchmatrix upgrade --row train-h100 --to torch=2.15.0 --to torch_build=cu132
+    torchmatrix upgrade --from torch=2.6.0,torch_build=cu124,driver=535,gpu=H100 --to torch_build=cu126,driver=580
 
     What --to does not name stays. No step goes back, values between may be passed through, and `none` takes an axis
     away. Where axes of the image cannot change one by one (torch and the torchvision that pins it), one step changes
@@ -48,7 +47,7 @@ def upgrade(
     can be reached.
 
     Exits 0 when there is a way, 1 when there is none, 2 on bad input.
-    """
+    """  # noqa: D301 - click reads \b as the character that it is
     if bool(starts) == bool(row):
         raise click.UsageError("give `--from KEY=VALUE` or `--row NAME`, and not both")
     from orchestrator.studies.answers import Answers
