@@ -31,6 +31,8 @@ def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
             silent += given
     if "partition" in asked and question.values["partition"].text != "whole" and "partition" not in spoken:
         silent.append("partition")
+    if "distro" in asked and "distro" not in spoken and not question.values.keys() & {"glibc", "libc"}:
+        silent.append("distro")  # a release of which nobody knows what C library it has
     # A combination of which a part is known not to work claims nothing for that part.
     restricted = any(each.verdict is Verdict.DEGRADED for each in said)
     if not restricted and question.scope - {

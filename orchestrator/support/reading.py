@@ -103,9 +103,10 @@ def _take_os(question: Question, plain: str) -> bool:
 
 
 def _take_distribution(question: Question, plain: str) -> bool:
-    """Windows 11 given as a distribution is Windows."""
+    """Windows 11 given as a distribution is Windows; a Linux that nobody knows is not read."""
     distribution, system = words.word("distro", plain), words.word("os", plain)
-    if distribution is None and system is not None and "os" not in question.values:
+    is_system = system is not None and (system.text != "linux" or plain.lower() == "linux")
+    if distribution is None and system is not None and is_system and "os" not in question.values:
         _follow(question, "os", system, "distro")
         return True
     return _set(question, "distro", distribution)
