@@ -149,13 +149,14 @@ class Table:
         needs = [(row, need) for row, need in needs if not (row.partial and need.fit is Fit.NO)]
         if not needs:
             return
-        good = [row for row, need in needs if need.fit is Fit.YES and need.verdict is None]
+        good = [row for row, need in needs if need.verdict is None and (need.fit is Fit.YES or self._is_open(need))]
         bad = [(row, need) for row, need in needs if need.fit is Fit.NO or need.verdict is not None]
         if len(bad) == len(needs):
             row, need = bad[0]
             yield Finding(self.rule, row, need.verdict or _verdict(row, need.fit), aside=aside)
         elif good and (len(good) == len(needs) or (self.rule.mixed == "lenient" and bad)):
-            yield Finding(self.rule, good[0], Verdict.SUPPORTED, aside=aside)
+            missing = dict.fromkeys(axis for row, need in needs if row is good[0] for axis in need.missing)
+            yield Finding(self.rule, good[0], Verdict.SUPPORTED, tuple(missing), aside=aside)
         elif good and bad:
             unsaid = dict.fromkeys(axis for row, _ in needs for axis in _missing(question, row))
             yield Finding(self.rule, bad[0][0], Verdict.UNKNOWN, tuple(unsaid))
@@ -163,6 +164,10 @@ class Table:
             missing = dict.fromkeys(axis for _, need in needs for axis in need.missing)
             open_ = next((row for row, need in needs if need.open), None)
             yield Finding(self.rule, open_, Verdict.UNKNOWN, tuple(missing))
+
+    def _is_open(self, need: _Need) -> bool:
+        """In a lenient table a system that nobody named is one of those that fit."""
+        return self.rule.mixed == "lenient" and need.fit is Fit.MAYBE and need.missing == ("distro",)
 
     def _between(self, question: Question) -> Iterator[Finding]:
         """Where no entry fits, the nearest before and after decide if they agree: a list between two equal ones."""
