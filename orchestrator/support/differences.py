@@ -1,7 +1,7 @@
 """What was learned beside what was believed: the rows that already speak of the same, and whether they say the same."""
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -29,34 +29,33 @@ class Difference(Struct, frozen=True, kw_only=True):
 def differences(learned: Sequence[Learned], facts: Facts) -> tuple[Difference, ...]:
     """Each row that was learned beside those of its rule that a question with the same axes would meet."""
     support = Support(facts)
-    return tuple(_difference(one, facts, support) for one in learned)
+    return tuple(difference for one in learned for difference in _differences(one, facts, support))
 
 
-def _difference(one: Learned, facts: Facts, support: Support) -> Difference:
+def _differences(one: Learned, facts: Facts, support: Support) -> Iterator[Difference]:
     question = support.question(one.example)
     rows = [row for table in facts.tables if _is_of(table, one) for row in table.possible(question)]
-    believed = [(row, row.need[one.axis]) for row in rows if row.need and one.axis in row.need]
-    assert one.row.need is not None
-    need = one.row.need[one.axis]
-    same = [each for each in believed if _agree(one, need, each[1])]
-    shown = (same or believed)[:1]
-    return Difference(
-        axis=one.axis,
-        rule=one.rule,
-        state="same" if same else "differs" if believed else "new",
-        learned=told(need),
-        believed="; ".join(told(condition) for _, condition in shown),
-        source="; ".join(facts.source(row)[0] for row, _ in shown),
-    )
+    for axis, need in one.needs.items():
+        believed = [(row, row.need[axis]) for row in rows if row.need and axis in row.need]
+        same = [each for each in believed if _agree(axis, need, each[1], one_of=one.one_of)]
+        shown = (same or believed)[:1]
+        yield Difference(
+            axis=axis,
+            rule=one.rule,
+            state="same" if same else "differs" if believed else "new",
+            learned=told(need),
+            believed="; ".join(told(condition) for _, condition in shown),
+            source="; ".join(facts.source(row)[0] for row, _ in shown),
+        )
 
 
 def _is_of(table: Table, one: Learned) -> bool:
     return (table.rule.name, table.rule.kind, table.rule.mode) == (one.rule, one.kind, one.mode)
 
 
-def _agree(one: Learned, learned: Condition, believed: Condition) -> bool:
+def _agree(axis: str, learned: Condition, believed: Condition, *, one_of: bool) -> bool:
     """Whether the two say the same; of one that is one of many, that it is among them."""
-    return _covers(one.axis, believed, learned) and (one.one_of or _covers(one.axis, learned, believed))
+    return _covers(axis, believed, learned) and (one_of or _covers(axis, learned, believed))
 
 
 def _covers(axis: str, outer: Condition, inner: Condition) -> bool:

@@ -20,6 +20,7 @@ _PIN_PACKAGES = (
 )
 _PLATFORM = re.compile(r"(?:manylinux|musllinux|linux|macosx|win)[0-9_]*?_?(x86_64|aarch64|arm64|amd64|32)")
 _TAGGED = re.compile(r"manylinux_(\d{1,2})_(\d{1,3})_")
+_BASE = re.compile(r"([a-z]+)(\d[\d.]*)", re.ASCII)
 _ARCHES: Mapping[str, str] = {"amd64": "x86_64", "arm64": "aarch64"}
 _FLAGS = re.compile(r"(?:sm_|compute_|gfx)[0-9a-f]{2,5}[a-z]?")
 
@@ -138,12 +139,16 @@ def from_image(seen: Mapping[str, str], facts: Facts) -> tuple[Learned, ...]:
     release, from_ = {"torch": torch}, seen.get("torch_from", "wheel")
     here = {**release, "os": "linux", "host_arch": seen.get("host_arch", ""), "torch_from": from_}
     rows: list[Learned] = []
+    python = ".".join(seen.get("python", "").split(".")[:2])
     if from_ == "wheel":
-        python = ".".join(seen.get("python", "").split(".")[:2])
         rows = [
             learned("index-mapping", RuleKind.MAPPING, "table", here, {"torch_build": build}, MEASURED, one_of=True),
             learned("python-wheel", RuleKind.MAPPING, "table", here, {"python": (python,)}, MEASURED, one_of=True),
         ]
+    elif distro := _BASE.fullmatch(seen.get("base", "")):
+        base = {"torch_from": from_, "distro": f"{distro[1]}-{distro[2]}"}
+        held = {"torch": torch, "python": python, "torch_build": build}
+        rows.append(learned("distribution", RuleKind.MAPPING, "table", base, held, MEASURED, one_of=True))
     flags = _FLAGS.findall(seen.get("torch_arch_list", ""))
     rows += compiled({**release, "torch_build": build}, seen.get("host_arch", ""), in_order(flags))
     rows += [_beside(axis, seen[axis].partition("+")[0], torch) for axis in sorted(_companions(facts) & seen.keys())]
@@ -156,7 +161,6 @@ def _beside(axis: str, version: str, torch: str) -> Learned:
         rule="companion-pin",
         kind=RuleKind.PIN,
         mode="all",
-        axis="torch",
         row=Row(when={axis: version}, need={"torch": torch}, partial=True, source=MEASURED),
         example={axis: version},
         one_of=True,

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.support.facts import Facts
-from orchestrator.support.rows import Conditions, FactsFile, Row, Rule, Source
+from orchestrator.support.rows import Condition, Conditions, FactsFile, Row, Rule, Source
 from orchestrator.vocabulary import Evidence, RuleKind, Verdict
 
 MEASURED = "measured"
@@ -19,7 +19,7 @@ Mode = Literal["all", "table"]
 
 
 class Learned(Struct, frozen=True, kw_only=True):
-    """A row for the rule of that name and kind, with the axis that it speaks of.
+    """A row for the rule of that name and kind.
 
     `example` are the axes of a question that it answers. What is `one_of` many is no whole list.
     """
@@ -27,10 +27,14 @@ class Learned(Struct, frozen=True, kw_only=True):
     rule: str
     kind: RuleKind
     mode: Mode
-    axis: str
     row: Row
     example: Mapping[str, str]
     one_of: bool
+
+    @property
+    def needs(self) -> Mapping[str, Condition]:
+        """What the row needs, by axis."""
+        return self.row.need or {}
 
 
 def learned(
@@ -45,10 +49,9 @@ def learned(
     one_of: bool = False,
 ) -> Learned:
     """A row for a rule: where the example holds, the need does. `one_of`: what is needed is one of many that serve."""
-    (axis,) = need
     partial = one_of and mode == "table"
     row = Row(when=_written(example), need=need, partial=partial, because=because, source=source)
-    return Learned(rule=rule, kind=kind, mode=mode, axis=axis, row=row, example=example, one_of=one_of)
+    return Learned(rule=rule, kind=kind, mode=mode, row=row, example=example, one_of=one_of)
 
 
 def _written(example: Mapping[str, str]) -> dict[str, str | tuple[str, ...]]:
@@ -91,7 +94,6 @@ def pinned(build: Mapping[str, str], axis: str, needed: str, otherwise: Verdict)
         rule="companion-pin",
         kind=RuleKind.PIN,
         mode="all",
-        axis=axis,
         row=Row(when=when, need={axis: needed}, otherwise=otherwise, because=because, source=METADATA),
         example={**build, axis: re.sub(r"[<>=]|,.*", "", needed)},
         one_of=True,

@@ -68,7 +68,7 @@ def test_lists_and_ranges_are_compared_by_what_they_allow(
 
     def one(need: Any) -> Learned:
         row = Row(when=when, need={axis: need}, source="measured")
-        return Learned(rule=rule, kind=kind, mode=mode, axis=axis, row=row, example=when, one_of=one_of)
+        return Learned(rule=rule, kind=kind, mode=mode, row=row, example=when, one_of=one_of)
 
     known = overlay([one(believed)], facts, "x", dt.date(2026, 1, 1))
     (found,) = differences([one(learned)], Facts(join(facts.file, known, name="mine")))

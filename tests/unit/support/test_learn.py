@@ -20,7 +20,7 @@ def facts() -> Facts:
 
 
 def needs(rows: tuple[Learned, ...]) -> dict[tuple[str, str], object]:
-    return {(one.rule, one.axis): (one.row.need or {})[one.axis] for one in rows}
+    return {(one.rule, axis): need for one in rows for axis, need in one.needs.items()}
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_only_a_list_that_is_whole_can_refuse(torch: Wheel) -> None:
 
 
 def test_a_pin_asks_nothing_of_who_lacks_the_package(torch: Wheel) -> None:
-    pins = {one.axis: one.row for one in from_wheel(torch) if one.rule == "companion-pin"}
+    pins = {axis: one.row for one in from_wheel(torch) for axis in one.needs if one.rule == "companion-pin"}
     assert {axis: row.when[axis] for axis, row in pins.items()} == {"triton": ">=0", "nccl": ">=0"}
     assert {axis: row.otherwise for axis, row in pins.items()} == {
         "triton": Verdict.DEGRADED,
@@ -186,7 +186,14 @@ def test_an_image_says_what_it_holds(facts: Facts) -> None:
 
 def test_a_distributions_torch_is_no_wheel(facts: Facts) -> None:
     rows = from_image({**SEEN, "torch_from": "distribution", "torch_arch_list": "", "torchvision": ""}, facts)
-    assert [one.rule for one in rows if one.rule != "companion-pin"] == []
+    assert needs(rows) == {
+        ("distribution", "torch"): "2.99.0",
+        ("distribution", "python"): "3.13",
+        ("distribution", "torch_build"): "cu141",
+    }
+    assert rows[0].row.when == {"torch_from": "distribution", "distro": "debian-12"}
+    unknown = from_image({**SEEN, "torch_from": "distribution", "base": ""}, facts)
+    assert "distribution" not in {one.rule for one in unknown}
 
 
 def test_an_image_without_torch_is_told(facts: Facts) -> None:
