@@ -64,7 +64,9 @@ def values(support: "Support", combination: Mapping[str, object], axis: str) -> 
     if not is_version(axis):
         return iter([value for value in known if value != asked])
     value = written.version(axis, str(asked)) if asked is not None else None
-    known += [str(combination[_COMPARED[axis]])] if _COMPARED.get(axis) in combination else []
+    beside = _COMPARED.get(axis, "")
+    other = written.version(beside, str(combination[beside])) if beside in combination else None
+    known += [other.text] if other and other.exact else []
     known = [each for each in _told(axis, known) if each.endswith("t") == bool(value and value.tag)]
     return _outwards(known, spans.lowest(value.spans) if value else ())
 
