@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from orchestrator import axes
-from orchestrator.model import Alternative, Answer, Axes, CellSupport, Reason, Rule
+from orchestrator.model import Alternative, Answer, Axes, CellSupport, Matrix, Reason, Row, Rule
 from orchestrator.vocabulary import LeftOutKind, RuleKind, Verdict
 
 # Topics of the facts that say that pip or the distribution has nothing to install; other topics are about running it.
@@ -36,13 +36,21 @@ class Against(Struct, frozen=True, kw_only=True):
 class Asking:
     """Asks the site's rules first and the vendors after them, and remembers what they said.
 
-    `varied` are the axes that cells of the matrix may set; every other axis is at its default in all of them.
+    `contexts` are those that cells of the matrix are made in (see `contexts_of`), `undecided` axes of a context that
+    the matrix varies itself.
     """
 
-    def __init__(self, says: Says, rules: Sequence[Rule], varied: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        says: Says,
+        rules: Sequence[Rule],
+        contexts: Sequence[Axes] = ({},),
+        undecided: frozenset[str] = frozenset(),
+    ) -> None:
         self._says = says
         self._rules = rules
-        self._varied = varied
+        self._contexts = contexts
+        self._undecided = undecided
         self._refusals: dict[frozenset[tuple[str, str]], Reason | None] = {}
         self._nogoods: dict[tuple[str, str], dict[frozenset[tuple[str, str]], Reason]] = {}  # by one of their values
         self._answers: dict[frozenset[tuple[str, str]], Answer] = {}
@@ -61,8 +69,19 @@ class Asking:
 
     def refusal_of_all(self, partial: Axes) -> Reason | None:
         """The first reason that forbids every cell of the matrix with some values, if one does."""
-        reason = self._from_nogoods(frozenset(partial.items())) or site_refusal(partial, self._rules)
-        return reason or self._says.refusal(partial, self._varied.difference(partial))
+        if reason := self._from_nogoods(frozenset(partial.items())):
+            return reason
+        first: Reason | None = None
+        for context in self._contexts:
+            beside = {name: value for name, value in context.items() if axes.applies(axes.AXES[name], partial)}
+            reason = self._refusal_in({**beside, **partial})
+            if reason is None:
+                return None
+            first = first or reason
+        return first
+
+    def _refusal_in(self, partial: Axes) -> Reason | None:
+        return site_refusal(partial, self._rules) or self._says.refusal(partial, self._undecided.difference(partial))
 
     def _from_nogoods(self, key: frozenset[tuple[str, str]]) -> Reason | None:
         for value in key:
@@ -98,6 +117,27 @@ class Asking:
         if answer.verdict is Verdict.UNKNOWN:
             return _unknown(answer)
         return against(answer.reasons[0])
+
+
+# What a row says of how its image is made, and what is a rule's to know: torch of a distribution comes in one version,
+# and a compatibility package lets an old driver serve a new runtime. A cell at the edge has it from its row.
+_CONTEXT = ("torch_from", "host_arch", "cuda_compat")
+
+
+def asking_of(matrix: Matrix, says: Says) -> Asking:
+    """Asking for the cells of a matrix."""
+    varied = frozenset(entry.axis for entry in matrix.axes)
+    return Asking(says, matrix.rules, contexts_of(matrix.production, varied), varied.intersection(_CONTEXT))
+
+
+def contexts_of(rows: Sequence[Row], varied: frozenset[str]) -> tuple[Axes, ...]:
+    """The different contexts that rows are in, but for axes that the matrix varies itself; the plainest first."""
+    found: dict[frozenset[tuple[str, str]], Axes] = {frozenset(): {}}
+    for row in rows:
+        context = {name: row.axes[name] for name in _CONTEXT if name in row.axes and name not in varied}
+        for each in (context, {name: value for name, value in context.items() if name != "cuda_compat"}):
+            found.setdefault(frozenset(each.items()), each)
+    return tuple(found.values())
 
 
 def site_refusal(partial: Axes, rules: Sequence[Rule]) -> Reason | None:

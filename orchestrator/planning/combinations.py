@@ -14,7 +14,7 @@ from orchestrator import axes
 from orchestrator.errors import InputError
 from orchestrator.model import Axes, Interaction, Row
 from orchestrator.planning.asking import Against, Asking, against
-from orchestrator.planning.completion import ABSENT
+from orchestrator.planning.completion import ABSENT, Refuses
 from orchestrator.planning.neighbours import Candidate
 from orchestrator.planning.pairwise import Covering, cover
 from orchestrator.planning.repair import Stand, standing
@@ -31,11 +31,16 @@ Combination = tuple[tuple[str, str], ...]  # (axis, value) in the order of the r
 
 
 class Combined(Struct, frozen=True, kw_only=True):
-    """What an interaction wants: its combinations, and what keeps out those that no cell at the edge has."""
+    """What an interaction wants: its combinations, and what keeps out those that no cell at the edge has.
+
+    `values` and `refuses` are what the cells were made with, for whoever counts them again.
+    """
 
     interaction: Interaction
     wanted: tuple[Combination, ...]
     kept_out: Mapping[Combination, Against]
+    values: Mapping[str, Sequence[str]]
+    refuses: Refuses
 
 
 def combination(values: Axes) -> Combination:
@@ -70,7 +75,9 @@ def combine(
     for one in sorted(work.open - work.kept_out.keys()):
         work.try_alone(one)
     return work.ranked(), [
-        Combined(interaction=interaction, wanted=wanted, kept_out=work.kept_out)
+        Combined(
+            interaction=interaction, wanted=wanted, kept_out=work.kept_out, values=work.values, refuses=work.refuses
+        )
         for interaction, wanted in zip(interactions, work.wanted, strict=True)
     ]
 
@@ -96,6 +103,7 @@ class _Work:
         self.open: set[Combination] = {one for wanted in self.wanted for one in wanted}
         self.kept_out: dict[Combination, Against] = {}
         self._groups = groups_of(self.open)
+        self.values = {name: self._values(name) for name in self._names}
         self._found: list[tuple[Candidate, frozenset[Combination]]] = []
 
     def take(self, cells: Sequence[Axes]) -> frozenset[Combination]:
@@ -106,11 +114,10 @@ class _Work:
 
     def covering(self, seeds: Sequence[Axes]) -> Covering:
         """Rows over the combined axes that hold every combination that is allowed."""
-        values = {name: self._values(name) for name in self._names}
         return cover(
-            values,
+            self.values,
             [(one.axes, one.strength) for one in self._interactions],
-            self._refuses,
+            self.refuses,
             [{name: seed.get(name, ABSENT) for name in self._names} for seed in seeds],
         )
 
@@ -119,7 +126,8 @@ class _Work:
         conditional = axes.AXES[name].when or all(entry.when for entry in self._space[name])
         return (*values, ABSENT) if conditional else values
 
-    def _refuses(self, partial: Axes) -> str:
+    def refuses(self, partial: Axes) -> str:
+        """Why no cell of the matrix has some values, or an empty text."""
         if problem := misfit(self._space, partial):
             return problem
         reason = self._asking.refusal_of_all({name: value for name, value in partial.items() if value != ABSENT})

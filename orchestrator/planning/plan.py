@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from orchestrator import axes
 from orchestrator.errors import InputError, NothingSelected
 from orchestrator.model import Host, LeftOut, Matrix, Plan, Row
-from orchestrator.planning.asking import Against, Asking, Says, against, site_refusal
+from orchestrator.planning.asking import Against, Asking, Says, against, asking_of, site_refusal
 from orchestrator.planning.cost import cost
 from orchestrator.planning.edge import Edges, edge_cells, edges_of, named
 from orchestrator.planning.expand import Expansion, cells_of, left_out
 from orchestrator.planning.selection import check_globs, is_asked_by_name, is_selected
 from orchestrator.planning.shortfall import coverage
-from orchestrator.planning.space import varied_by
 from orchestrator.text import pairs
 from orchestrator.vocabulary import LeftOutKind, Tier, Verdict
 
@@ -27,7 +26,7 @@ def make_plan(
     there are more than MAX_CELLS or one that is unsupported was asked for by name. The same arguments give the same
     plan. Aliases must be resolved before.
     """
-    asking = Asking(support, matrix.rules, varied_by(matrix))
+    asking = asking_of(matrix, support)
     expansion = Expansion(matrix=matrix, host=host, asking=asking)
     edges = edges_of(matrix, asking) if Tier.EDGE in tiers else Edges()
     names = [*((row.name, axes.cell_id(row.axes)) for row in matrix.production), *edges.named()]

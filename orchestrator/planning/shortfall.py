@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from orchestrator.model import Coverage, LeftOut, PlannedCell, Uncovered
 from orchestrator.planning.asking import Against
 from orchestrator.planning.combinations import Combination, Combined, groups_of, held
+from orchestrator.planning.coverage import tally
 from orchestrator.vocabulary import LeftOutKind, Verdict
 
 _DROPPED = frozenset({LeftOutKind.BUDGET, LeftOutKind.SELECTION, LeftOutKind.TIER})  # what could have been planned
@@ -24,17 +25,24 @@ def coverage(
 def _coverage(one: Combined, cells: Sequence[PlannedCell], left: Sequence[LeftOut]) -> Coverage:
     wanted, groups = frozenset(one.wanted), groups_of(one.wanted)
     planned = {each for cell in cells for each in held(cell.axes, wanted, groups)}
-    placed = {each for cell in cells if cell.placement.placed for each in held(cell.axes, wanted, groups)}
     missing = [each for each in one.wanted if each not in planned]
+    counted = tally(
+        one.values,
+        (one.interaction.axes, one.interaction.strength),
+        one.refuses,
+        planned=[cell.axes for cell in cells],
+        placed=[cell.axes for cell in cells if cell.placement.placed],
+        others=[entry.axes for entry in left if entry.kind in _DROPPED],
+    )
     dropped = {
         each: entry for entry in reversed(left) if entry.kind in _DROPPED for each in held(entry.axes, wanted, groups)
     }
     return Coverage(
         axes=one.interaction.axes,
         strength=one.interaction.strength,
-        wanted=sum(each not in one.kept_out for each in one.wanted),
-        planned=len(planned),
-        placed=len(placed),
+        wanted=counted.wanted,
+        planned=counted.planned,
+        placed=counted.placed,
         uncovered=tuple(_uncovered(each, one.kept_out.get(each) or _dropped(dropped.get(each))) for each in missing),
     )
 

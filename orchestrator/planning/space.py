@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator import axes
-from orchestrator.model import Axes, AxisValues, Matrix
+from orchestrator.model import Axes, AxisValues
 
 Space = Mapping[str, tuple[AxisValues, ...]]
 _BOUND = frozenset(name for name, axis in axes.AXES.items() if axis.when)
@@ -16,12 +16,6 @@ def by_axis(section: Sequence[AxisValues]) -> Space:
     """The entries of the `axes` section by the name of their axis, in the order of the file."""
     names = dict.fromkeys(entry.axis for entry in section)
     return {name: tuple(entry for entry in section if entry.axis == name) for name in names}
-
-
-def varied_by(matrix: Matrix) -> frozenset[str]:
-    """The axes that cells of a matrix may set."""
-    rows = {name for row in matrix.production for name in row.axes}
-    return frozenset(rows | {entry.axis for entry in matrix.axes})
 
 
 def allowed(space: Space, name: str, cell: Axes) -> tuple[str, ...]:

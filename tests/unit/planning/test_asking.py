@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.model import Answer, CellSupport
-from orchestrator.planning.asking import Asking, against, site_refusal, support_of
+from orchestrator.planning.asking import Asking, against, contexts_of, site_refusal, support_of
 from orchestrator.support.check import Support
 from orchestrator.support.facts import load_facts
 from orchestrator.vocabulary import LeftOutKind, Verdict
@@ -109,8 +109,31 @@ def test_what_another_axis_could_mend_is_no_refusal_of_all() -> None:
     support = Support(load_facts())
     pair = {"torch_build": "cu130", "driver": "535"}
     plain = {"torch": "2.13.0", "python": "3.12", "gpu": "A100", **pair}
-    for varied, refused in ((frozenset({"cuda_compat"}), False), (frozenset[str](), True)):
-        asking = Asking(support, (), varied)
-        assert asking.refusal(plain) is not None
-        assert asking.refusal(plain | {"cuda_compat": "13.0"}) is None or refused
-        assert (asking.refusal_of_all(pair) is not None) is refused
+    asking = Asking(support, (), ({}, {"cuda_compat": "13.0"}))
+    assert asking.refusal(plain) is not None
+    assert asking.refusal(plain | {"cuda_compat": "13.0"}) is None
+    assert asking.refusal_of_all(pair) is None
+    assert Asking(support, ()).refusal_of_all(pair) is not None
+
+
+def test_a_pair_is_refused_when_it_is_in_every_context(make: SimpleNamespace) -> None:
+    told = (make.says(Verdict.UNSUPPORTED, torch="2.6.0"), make.says(Verdict.UNSUPPORTED, torch_from="distribution"))
+    asking = Asking(make.vendor(*told), (), ({}, {"torch_from": "distribution"}))
+    assert asking.refusal_of_all({"torch": "2.6.0"}) is not None
+    assert asking.refusal_of_all({"torch": "2.13.0"}) is None
+
+
+def test_the_contexts_of_a_matrix_are_those_of_its_rows(make: SimpleNamespace) -> None:
+    rows = [
+        make.row("a", make.cpu),
+        make.row("b", make.cpu | {"torch_from": "distribution"}),
+        make.row("c", make.cuda | {"cuda_compat": "13.0", "host_arch": "aarch64"}),
+        make.row("d", make.cpu | {"torch_from": "distribution", "python": "3.12"}),
+    ]
+    assert contexts_of(rows, frozenset()) == (
+        {},
+        {"torch_from": "distribution"},
+        {"host_arch": "aarch64", "cuda_compat": "13.0"},
+        {"host_arch": "aarch64"},
+    )
+    assert contexts_of(rows, frozenset({"torch_from", "cuda_compat"})) == ({}, {"host_arch": "aarch64"})

@@ -10,6 +10,7 @@ from orchestrator.errors import InputError
 from orchestrator.model import Interaction, Place
 from orchestrator.planning.asking import Asking
 from orchestrator.planning.combinations import Combined, combination, combine, groups_of, held
+from orchestrator.planning.coverage import tally
 from orchestrator.planning.neighbours import Candidate
 from orchestrator.planning.space import by_axis, misfit
 from orchestrator.vocabulary import LeftOutKind, Verdict
@@ -157,4 +158,15 @@ def test_no_pair_is_lost_and_no_cell_is_refused(
     for cell in cells:
         assert asking.against(cell.cell) is None
         assert misfit(by_axis(section(make)), cell.cell) == ""
-    assert (cells, [found]) == combined(make, *told)
+    again, (same,) = combined(make, *told)
+    assert (cells, found.wanted, found.kept_out) == (again, same.wanted, same.kept_out)
+    counted = tally(
+        found.values,
+        (("torch", "torch_build", "driver"), 2),
+        found.refuses,
+        planned=[*seeds, *(one.cell for one in cells)],
+    )
+    never = {combination(dict(one)) for one, _ in counted.uncoverable}
+    assert never <= found.kept_out.keys()  # nothing is called forbidden by the one and planned by the other
+    others = found.kept_out.keys() - never
+    assert all(found.kept_out[one].reason.startswith("around production row `") for one in others)

@@ -15,7 +15,7 @@ from orchestrator import axes
 from orchestrator.errors import ExitCode, InputError, NothingSelected
 from orchestrator.matrix.document import load
 from orchestrator.model import Coverage, Edge, Interaction, Matrix, Place, Plan
-from orchestrator.planning.asking import Asking, Says
+from orchestrator.planning.asking import Says, asking_of
 from orchestrator.planning.edge import edges_of
 from orchestrator.planning.plan import MAX_CELLS, make_plan, plan_json
 from orchestrator.support.check import Support
@@ -255,7 +255,7 @@ def test_the_edge_holds_what_it_promises(
     names = [one.name for one in (*plan.cells, *plan.left_out)]
     assert len(names) == len(set(names))
     assert len({cell.id for cell in plan.cells}) == len(plan.cells)
-    asked = Asking(support, rules)
+    asked = asking_of(matrix, support)
     thought_of = [row.name for row in rows] + [one.name for one in edges_of(matrix, asked).candidates]
     assert sorted(names) == sorted(thought_of)
     assert all(entry.reason for entry in plan.left_out)

@@ -3,7 +3,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from orchestrator.model import CellSupport, Interaction, LeftOut, Place, Placement, PlannedCell
+from orchestrator.model import Axes, CellSupport, Interaction, LeftOut, Place, Placement, PlannedCell
 from orchestrator.planning.asking import Against
 from orchestrator.planning.combinations import Combination, Combined, combination
 from orchestrator.planning.expand import cells_of
@@ -18,9 +18,24 @@ def pair(torch: str, python: str) -> Combination:
 PAIRS = tuple(pair(torch, python) for torch in ("2.13.0", "2.14.1") for python in ("3.11", "3.12"))
 
 
+VALUES = {"torch": ("2.13.0", "2.14.1"), "python": ("3.11", "3.12")}
+
+
 def wanting(kept_out: dict[Combination, Against]) -> list[Combined]:
     place = Place(file="m", line=1, column=1)
-    return [Combined(interaction=Interaction(axes=("torch", "python"), place=place), wanted=PAIRS, kept_out=kept_out)]
+
+    def refuses(partial: Axes) -> str:
+        return next((keeps.reason for one, keeps in kept_out.items() if dict(one).items() <= partial.items()), "")
+
+    return [
+        Combined(
+            interaction=Interaction(axes=("torch", "python"), place=place),
+            wanted=PAIRS,
+            kept_out=kept_out,
+            values=VALUES,
+            refuses=refuses,
+        )
+    ]
 
 
 def cells(make: SimpleNamespace, *pythons: str) -> list[PlannedCell]:
