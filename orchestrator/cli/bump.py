@@ -27,7 +27,7 @@ _BOM = b"\xef\xbb\xbf"
 @click.option("--row", "rows", metavar="NAME", multiple=True, help="Move this row, whatever it has; repeatable.")
 @click.option("--dry-run", is_flag=True, help="Print the difference, write nothing.")
 def bump(axis: str, value: str, file: Path, as_json: bool, old: str, rows: tuple[str, ...], dry_run: bool) -> None:
-    r"""Give an axis a new value in matrix.yaml: list it under `axes`, move production rows to it.
+    """Give an axis a new value in matrix.yaml: list it under `axes`, move production rows to it.
 
     \b
     torchmatrix bump torch 2.15.0
@@ -40,7 +40,7 @@ def bump(axis: str, value: str, file: Path, as_json: bool, old: str, rows: tuple
     Nothing else in the file changes: comments, order, quotes and line ends stay. The new file is read as `plan` reads
     it before it takes the place of the old one, whole; when anything is wrong in it, nothing is written. What vendors
     say of each row before and after is told, and what else must move; it stops nothing.
-    """
+    """  # noqa: D301 - click reads \b as the character that it is
     from orchestrator.matrix import document, source
     from orchestrator.matrix.bump import bump as bumped
 

@@ -52,7 +52,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter an option
     batch: str | None,
     nearest: bool,
 ) -> None:
-    r"""Say whether a combination is supported, why, until when, and what is nearest to it that is.
+    """Say whether a combination is supported, why, until when, and what is nearest to it that is.
 
     \b
     torchmatrix check torch=2.13.0 torch_build=cu130 driver=570.86.15 gpu=H100
@@ -63,7 +63,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter an option
     Without --on an end of life is told and changes no verdict; what ended before that day is degraded.
 
     Exits 0 supported, 1 degraded or unsupported, 3 unknown, 2 bad input; --batch exits 0 when every line was answered.
-    """
+    """  # noqa: D301 - click reads \b as the character that it is
     if batch is not None and words:
         raise click.UsageError("`--batch` reads its questions from a file: give no KEY=VALUE beside it")
     if batch is not None and not as_json:

@@ -28,12 +28,12 @@ OLD_DAYS = 90
 def facts(
     context: click.Context, overlays: tuple[Path, ...], as_json: bool, rule: str | None, source: str | None
 ) -> None:
-    r"""Show what is known of vendors: rules, rows, and the age of the oldest; what is 90 days old is told.
+    """Show what is known of vendors: rules, rows, and the age of the oldest; what is 90 days old is told.
 
     \b
     torchmatrix facts --rule 'driver-*'
     torchmatrix facts learn torch-2.6.0-cp311-cp311-manylinux1_x86_64.whl
-    """
+    """  # noqa: D301 - click reads \b as the character that it is
     if context.invoked_subcommand is not None:
         return
     from orchestrator.support.facts import load_facts

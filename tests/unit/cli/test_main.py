@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
 from orchestrator import cli, errors
@@ -59,3 +60,11 @@ def test_our_own_mistake_exits_70_and_names_a_report(
     assert "no such luck" in report.read_text()
     assert "Traceback" not in said
     report.unlink()
+
+
+def test_help_keeps_examples_on_lines_of_their_own() -> None:
+    for name, verb in cli.torchmatrix.commands.items():
+        shown = verb.get_help(click.Context(verb))
+        assert "\\b" not in shown, name
+        examples = [line.strip() for line in shown.splitlines() if line.strip().startswith("torchmatrix ")]
+        assert all(line.startswith(f"torchmatrix {name}") for line in examples), name
