@@ -26,6 +26,9 @@ class Relation:
 
     def verdict(self, arch: str, held: Condition, cuda: Value | None) -> Verdict:
         """Whether a device of `arch` runs code for the architectures that are held (`sm_86`, `ptx_120`)."""
+        if "|" in arch:  # the name of a generation may mean any of its architectures
+            meant = {self.verdict(each, held, cuda) for each in arch.split("|")}
+            return meant.pop() if len(meant) == 1 else Verdict.UNKNOWN
         key = arch, held, cuda.text if cuda else ""
         if key not in self._known:
             if len(self._known) > 20_000:  # noqa: PLR2004 - architectures come from outside

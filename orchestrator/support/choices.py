@@ -3,13 +3,26 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from orchestrator.support import spans, words, written
 from orchestrator.support.axes import is_version, vendor_of_build
+from orchestrator.support.facts import Facts
+from orchestrator.support.question import Question
+from orchestrator.vocabulary import Verdict
 
-if TYPE_CHECKING:
-    from orchestrator.support.check import Support
+
+class Asked(Protocol):
+    """What is asked about each choice: see `check.Support`."""
+
+    facts: Facts
+
+    def question(self, combination: Mapping[str, object]) -> Question:
+        """A combination, read and completed."""
+
+    def verdict(self, combination: Mapping[str, object]) -> Verdict:
+        """The verdict of a combination."""
+
 
 # A card, an architecture and a machine are what they are.
 _CHANGEABLE = (
@@ -49,7 +62,7 @@ def changeable(combination: Mapping[str, object], deciding: Sequence[str]) -> li
     return [axis for axis in _CHANGEABLE if axis in said]
 
 
-def values(support: "Support", combination: Mapping[str, object], axis: str) -> Iterator[str]:
+def values(support: Asked, combination: Mapping[str, object], axis: str) -> Iterator[str]:
     """The other values of an axis, the nearest first; of two as near, the newer."""
     asked = combination.get(axis)
     if axis in _LISTS:
@@ -105,7 +118,7 @@ def apart(axis: str, nearest: Sequence[str]) -> Sequence[str]:
     return [each for each in nearest if each in last.values()]
 
 
-def _builds(support: "Support", combination: Mapping[str, object]) -> Iterator[str]:
+def _builds(support: Asked, combination: Mapping[str, object]) -> Iterator[str]:
     """The builds for the same devices, from the nearest on; another vendor's build is no alternative."""
     question = support.question(combination)
     build, vendor = question.values.get("torch_build"), question.values.get("gpu_vendor")

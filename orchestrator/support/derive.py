@@ -11,9 +11,11 @@ from orchestrator.support.axes import is_version, vendor_of_build
 from orchestrator.support.conditions import Value
 from orchestrator.support.devices import Devices
 from orchestrator.support.question import Question
-from orchestrator.support.rows import AmdgpuRelease, Derivation
+from orchestrator.support.rows import AmdgpuRelease, Derivation, Device
 from orchestrator.support.selector import Selector, indices
 
+_ARCH = re.compile(r"sm_|gfx|ptx_")
+_LIST = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)\s*")
 _CUDA_BUILD = re.compile(r"cu(\d{1,2})(\d)")
 _PASSES = 3
 _DEFAULTS: Mapping[str, str] = {"os": "linux", "torch_from": "wheel"}
@@ -63,11 +65,12 @@ def derive(question: Question, devices: Devices, derivations: Derivations, drive
 
 
 def _device(question: Question, devices: Devices) -> None:
+    _generation(question, devices)
     name = question.values.get("gpu")
     device = devices.find(name.text) if name else None
     if name is None:
         return
-    if device is None:
+    if device is None or len({each.arch for each in _named(name.text, devices)}) > 1:
         if "gpu_arch" not in question.values:
             question.ignored = (*question.ignored, "gpu")
         return
@@ -82,6 +85,19 @@ def _device(question: Question, devices: Devices) -> None:
         known = partition.text in {"whole", *(profile.lower() for profile in device.partitions)}
         word = ("yes" if known else "no") if device.partitions else "unlisted"
         question.derive("partition_known", Value(word, words=(word,)), ("gpu", "partition"))
+
+
+def _named(text: str, devices: Devices) -> list[Device]:
+    """The devices of a list of names; one answer cannot speak of cards that differ."""
+    return [device for part in _LIST.split(text) if (device := devices.find(part)) is not None]
+
+
+def _generation(question: Question, devices: Devices) -> None:
+    """An architecture that is told by the name of its generation, such as Ampere."""
+    arch = question.values.get("gpu_arch")
+    device = devices.find(arch.text) if arch and not _ARCH.match(arch.text) else None
+    if device is not None and device.arch:
+        question.values["gpu_arch"] = Value(device.arch, words=tuple(device.arch.split("|")))
 
 
 def _by_form(question: Question) -> None:

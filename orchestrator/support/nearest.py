@@ -2,15 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING
-
 from orchestrator.model import Alternative
 from orchestrator.support import choices
+from orchestrator.support.choices import Asked
 from orchestrator.support.said import Said
 from orchestrator.vocabulary import Verdict
-
-if TYPE_CHECKING:
-    from orchestrator.support.check import Support
 
 _MOST = 5  # alternatives told
 _TRIES = 700  # combinations checked
@@ -28,7 +24,7 @@ _ANY = "any"
 
 
 def find_nearest(
-    support: "Support",
+    support: Asked,
     combination: Mapping[str, object],
     verdict: Verdict,
     reasons: Sequence[Said],
@@ -53,7 +49,7 @@ def _more_than(each: Alternative, other: Alternative) -> bool:
     return good and each.change.items() > other.change.items()
 
 
-def whole(support: "Support", combination: Mapping[str, object], change: Mapping[str, str]) -> dict[str, str]:
+def whole(support: Asked, combination: Mapping[str, object], change: Mapping[str, str]) -> dict[str, str]:
     """The change with what was said of the changed components in another way: a new driver has a new CUDA level."""
     follows = {
         name for axis in change for name in _GOES_WITH.get(axis, ()) if name in combination and name not in change
@@ -66,7 +62,7 @@ def whole(support: "Support", combination: Mapping[str, object], change: Mapping
 
 class _Search:
     def __init__(
-        self, support: "Support", combination: Mapping[str, object], verdict: Verdict, axes: Sequence[str]
+        self, support: Asked, combination: Mapping[str, object], verdict: Verdict, axes: Sequence[str]
     ) -> None:
         self._support = support
         self._combination = combination
