@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
+
 from orchestrator.model import Alternative
 from orchestrator.support import choices
 from orchestrator.support.choices import Asked
