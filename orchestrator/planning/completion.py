@@ -19,7 +19,7 @@ _SMALL = 3  # nogoods that a search found are kept up to this size: larger ones 
 
 
 class GivenUp(Exception):  # noqa: N818 - no error: the search tells that it does not know
-    """The search took too many steps, or what it found is not worth having."""
+    """The search took too many steps."""
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -116,18 +116,26 @@ class Completion:
         self.learn(mask, (reason,))
         return mask
 
+    def allows(self, row: int) -> bool:
+        """Whether the rules allow a whole row; where they do not, why not is remembered."""
+        if not self.refusal(row):
+            return True
+        self.smallest(row)
+        return False
+
     def complete(
         self,
         given: int,
         order: Sequence[int],
         rank: Callable[[int, int], list[int]],
-        worth: Callable[[int], bool],
         limit: int,
+        *,
+        ask: bool = True,
     ) -> tuple[int, int | None]:
         """A whole row that has the given values and is not refused, or the nogood among them that forbids every one.
 
         Axes are decided in an order, those with one value left first; `rank` gives the values of an axis in a row, the
-        best one first. GivenUp after `limit` steps, or where the row that was found is not worth having.
+        best one first. GivenUp after `limit` steps. Without asking, the row is one that no known nogood forbids.
         """
         nogood = self.conflict(given)
         if nogood is None and self.refusal(given):
@@ -138,7 +146,7 @@ class Completion:
         for bit in bits(given):
             allowed &= self.beside[bit]
         left = [axis for axis in order if not axis & given]
-        search = _Search(self, rank, worth)
+        search = _Search(self, rank, ask=ask)
         search.last_step = self.steps + limit
         search.kept = max(_SMALL, given.bit_count())
         return search.extend(given, allowed, left)
@@ -151,11 +159,12 @@ class _Search:
         self,
         known: Completion,
         rank: Callable[[int, int], list[int]],
-        worth: Callable[[int], bool],
+        *,
+        ask: bool,
     ) -> None:
         self.known = known
         self.rank = rank
-        self.worth = worth
+        self.ask = ask
         self.last_step = 0
         self.kept = _SMALL
         self.reasons: dict[int, tuple[str, ...]] = {}  # of the nogoods that end with this search
@@ -164,7 +173,7 @@ class _Search:
         """The whole row, or the nogood within `row` that no completion of it can escape."""
         known = self.known
         if not left:
-            return self._whole(row)
+            return (0, known.smallest(row)) if self.ask and known.refusal(row) else (row, None)
         axis = left[0]
         if known.reasons:
             axis = next((axis for axis in left if (allowed & axis).bit_count() <= 1), axis)
@@ -186,10 +195,3 @@ class _Search:
             known.learn(blame, tuple(reasons))
         self.reasons[blame] = tuple(reasons)
         return 0, blame
-
-    def _whole(self, row: int) -> tuple[int, int | None]:
-        if not self.worth(row):
-            raise GivenUp
-        if self.known.refusal(row):
-            return 0, self.known.smallest(row)
-        return row, None

@@ -12,6 +12,7 @@ from msgspec import Struct
 from orchestrator.model import Axes
 from orchestrator.planning.completion import ABSENT, Refuses
 
+Combination = tuple[tuple[str, str], ...]  # (axis, value) in the order of the group
 _QUESTIONS = 5_000  # to the rules about one combination, before it is called undecided
 
 
@@ -47,39 +48,44 @@ def tally(
     A combination that a planned cell has is wanted, whatever the rules say of it. `others` are cells that were left
     out for other reasons than a rule: what an allowed one of them has can be had, and needs no search.
     """
-    possible = [cell for cell in others if not refuses({name: cell.get(name, ABSENT) for name in values})]
     group, strength = interaction
     every = list(_combinations(values, group, strength))
+    in_planned, in_placed, in_run = (_held(cells, group, strength) for cells in (planned, placed, run))
+    allowed = [cell for cell in others if not refuses({name: cell.get(name, ABSENT) for name in values})]
+    possible = in_planned | _held(allowed, group, strength)
     uncoverable: list[tuple[Axes, tuple[str, ...]]] = []
     undecided: list[Axes] = []
     for one in every:
-        if not _is_held(one, planned) and not _is_held(one, possible):
-            reason = refuses(one)
-            reasons = [reason] if reason else _reasons_against(one, values, refuses, iter(range(_QUESTIONS)))
+        if one not in possible:
+            reason = refuses(dict(one))
+            reasons = [reason] if reason else _reasons_against(dict(one), values, refuses, iter(range(_QUESTIONS)))
             if reasons is None:
-                undecided.append(one)
+                undecided.append(dict(one))
             elif reasons:
-                uncoverable.append((one, tuple(dict.fromkeys(reasons))))
+                uncoverable.append((dict(one), tuple(dict.fromkeys(reasons))))
     return Tally(
         axes=tuple(group),
         strength=strength,
         wanted=len(every) - len(uncoverable),
-        planned=sum(_is_held(one, planned) for one in every),
-        placed=sum(_is_held(one, placed) for one in every),
-        run=sum(_is_held(one, run) for one in every),
+        planned=sum(one in in_planned for one in every),
+        placed=sum(one in in_placed for one in every),
+        run=sum(one in in_run for one in every),
         uncoverable=tuple(uncoverable),
         undecided=tuple(undecided),
     )
 
 
-def _combinations(values: Mapping[str, Sequence[str]], group: Sequence[str], strength: int) -> Iterator[dict[str, str]]:
+def _combinations(values: Mapping[str, Sequence[str]], group: Sequence[str], strength: int) -> Iterator[Combination]:
     for names in combinations(group, strength):
         for chosen in product(*([value for value in values[name] if value != ABSENT] for name in names)):
-            yield dict(zip(names, chosen, strict=True))
+            yield tuple(zip(names, chosen, strict=True))
 
 
-def _is_held(one: Axes, cells: Sequence[Axes]) -> bool:
-    return any(one.items() <= cell.items() for cell in cells)
+def _held(cells: Sequence[Axes], group: Sequence[str], strength: int) -> set[Combination]:
+    """The combinations that some cell has."""
+    return {
+        one for cell in cells for one in combinations([(name, cell[name]) for name in group if name in cell], strength)
+    }
 
 
 def _reasons_against(

@@ -23,6 +23,7 @@ _EFFORT = 60_000  # steps spent on saving rows, at most
 _EFFORT_FOR_ONE = 100  # the same for each wanted combination
 _RENEWED = 0.5  # the largest part of the rows that is thrown away at once
 _KEEN = 0.5  # the share of the tries that begin where most is open
+_REFUSALS = 100  # rows that the rules may refuse before one is searched with the rules at hand
 _SAMPLE = 16  # combinations among which such a try looks for its beginning
 _SPREAD = 0.3  # how far chance changes its order of the axes
 _PATIENCE = 20_000  # steps until a combination that has neither a row nor a proof is called undecided
@@ -213,23 +214,35 @@ class _Generator:
             need = [alone * (1 + self.chance.random()) for alone in everything.alone(rows)]
             lost = max(2, int(len(rows) * _RENEWED * self.chance.random()))
             kept = [rows[place] for place in sorted(sorted(range(len(rows)), key=need.__getitem__)[lost:])]
+            rows = self._refilled(kept, everything, len(rows), end) or rows
+        return rows
+
+    def _refilled(self, kept: list[int], everything: _Open, most: int, end: int) -> list[int]:
+        """The kept rows and new ones that cover everything; none if it takes more than `most` or ends too late."""
+        while self.known.steps < end:
             left = everything.copy()
             for row in kept:
                 left.close(row)
-            known.steps += len(rows) * len(known.axes)
-            rows = self.fill(kept, left, 1, len(rows)) or rows
-        return rows
+            self.known.steps += len(kept) * len(self.known.axes)
+            rows = self.fill(kept, left, 1, most)
+            kept = [row for row in rows if self.known.allows(row)]
+            if len(kept) == len(rows):
+                return rows
+        return []
 
     def _axes_of(self, one: int) -> int:
         return sum(self.known.axis_of[bit] for bit in bits(one))
 
     def fill(self, kept: Sequence[int], left: _Open, tries: int, most: int | None = None) -> list[int]:
-        """The kept rows and new ones until nothing is open; no rows at all when it takes `most` of them or more."""
+        """The kept rows and new ones until nothing is open.
+
+        With `most`, the rules are not asked about the new rows, and there are no rows at all when it takes more.
+        """
         rows = list(kept)
         while left.count:
             if most is not None and len(rows) >= most:
                 return []
-            row, one = self._best_row(left, tries)
+            row, one = self._best_row(left, tries, ask=most is None)
             if row:
                 left.close(row)
                 rows.append(row)
@@ -240,26 +253,39 @@ class _Generator:
                 left.drop(one)
         return rows
 
-    def _best_row(self, left: _Open, tries: int) -> tuple[int, int]:
+    def _best_row(self, left: _Open, tries: int, *, ask: bool) -> tuple[int, int]:
         """The row that closes most of what is open, of some; 0 and a combination that was not found in any."""
+        one = 0
+        for _ in range(_REFUSALS):
+            best, one = self._best_try(left, tries)
+            if not ask or (best and self.known.allows(best)):
+                return best, one
+            if not best:
+                break
+        if one in self.impossible:
+            return 0, one
+        return self._row_with(one, left, True, self.patience, ask=True), one
+
+    def _best_try(self, left: _Open, tries: int) -> tuple[int, int]:
+        """The best of some rows that no known nogood forbids, and the combination that the last one began with."""
         best, most, one = 0, 0, 0
         for _ in range(tries):
             keen = self.chance.random() < _KEEN
             one = self._start(left, _SAMPLE if keen else 1)
-            row = self._row_with(one, left, keen, most, _HASTE)
-            if row:
-                best, most = row, left.held(row)
-            elif one in self.impossible:
-                return best, one
-        return best or self._row_with(one, left, True, 0, self.patience), one
+            row = self._row_with(one, left, keen, _HASTE, ask=False)
+            if one in self.impossible:
+                break
+            if row and (held := left.held(row)) > most:
+                best, most = row, held
+        return best, one
 
     def _start(self, left: _Open, sample: int) -> int:
         """Of some open combinations the one whose values are in most others."""
         some = [left.any_of(self.chance) for _ in range(sample)]
         return max(some, key=lambda one: sum(left.loads[bit] for bit in bits(one)))
 
-    def _row_with(self, one: int, left: _Open, keen: bool, floor: int, limit: int) -> int:
-        """A row that holds a combination and closes more than `floor`, the best value first; 0 if none.
+    def _row_with(self, one: int, left: _Open, keen: bool, limit: int, *, ask: bool) -> int:
+        """A row that holds a combination, with the values that close most; 0 if none is found.
 
         A keen one decides the axes in about the order of how much is open there; else the order is left to chance.
         """
@@ -273,7 +299,7 @@ class _Generator:
 
         order = sorted(self.known.axes.values(), key=turn)
         try:
-            row, nogood = self.known.complete(one, order, rank, lambda row: left.held(row) > floor, limit)
+            row, nogood = self.known.complete(one, order, rank, limit, ask=ask)
         except GivenUp:
             return 0
         if nogood is not None:

@@ -13,7 +13,7 @@ def lowest_first(_row: int, options: int) -> list[int]:
 
 def complete(known: Completion, given: Mapping[str, str], limit: int = 1_000) -> tuple[dict[str, str], int | None]:
     mask = sum(known.bit_of[pair] for pair in given.items())
-    row, nogood = known.complete(mask, list(known.axes.values()), lowest_first, lambda _: True, limit)
+    row, nogood = known.complete(mask, list(known.axes.values()), lowest_first, limit)
     return known.named(row), nogood
 
 
@@ -69,10 +69,18 @@ def test_a_value_refused_by_itself_stands_in_no_row() -> None:
     assert known.named(nogood) == {"b": "0"}
 
 
-def test_a_search_is_given_up_after_its_limit_or_when_its_row_is_not_worth_it() -> None:
+def test_a_search_is_given_up_after_its_limit() -> None:
     values = {f"a{n}": ("0", "1") for n in range(12)}
     with pytest.raises(GivenUp):
         complete(Completion(values, lambda partial: "whole" if len(partial) == 12 else ""), {}, limit=100)
-    known = Completion(VALUES, lambda _: "")
-    with pytest.raises(GivenUp):
-        known.complete(0, list(known.axes.values()), lowest_first, lambda _: False, 1_000)
+
+
+def test_without_asking_a_row_is_what_no_known_nogood_forbids() -> None:
+    known = Completion(VALUES, three_together)
+    order = list(known.axes.values())
+    row, _ = known.complete(0, order, lowest_first, 1_000, ask=False)
+    assert set(known.named(row).values()) == {"0"}
+    assert not known.allows(row)
+    row, _ = known.complete(0, order, lowest_first, 1_000, ask=False)
+    assert known.named(row) == {"a": "0", "b": "0", "c": "1", "d": "0"}
+    assert known.allows(row)
