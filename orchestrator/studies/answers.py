@@ -10,7 +10,6 @@ from orchestrator.vocabulary import Verdict
 if TYPE_CHECKING:
     from orchestrator.support.check import Support
 
-GOOD = frozenset({Verdict.SUPPORTED})
 BEARABLE = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})
 
 
@@ -49,6 +48,8 @@ class Answers:
     def against(self, combination: Axes) -> Reason | None:
         """The first reason that keeps a combination from being supported."""
         answer = self._answer(combination)
+        if answer.verdict is Verdict.SUPPORTED:
+            return None
         return next((reason for reason in answer.reasons if reason.verdict is answer.verdict), None)
 
     def refusal(self, combination: Axes) -> Reason | None:

@@ -4,10 +4,12 @@ A row is not asked to be better than it can be: what was wrong with it before th
 that may move has to do with, is no reason to move anything.
 """
 
-from collections.abc import Callable
 from itertools import islice
 
-from orchestrator.model import Alternative, Axes, Move, Reason, State
+from msgspec.structs import replace
+
+from orchestrator.model import Alternative, Move, Reason, State
+from orchestrator.studies.aim import Aim
 from orchestrator.studies.answers import BEARABLE, Answers, Flaw, flaw_of, flaws
 from orchestrator.studies.ladder import Ladders
 from orchestrator.studies.repair import MOST_AXES, repairs
@@ -20,19 +22,13 @@ _WITHOUT_A_WORD = 2  # axes that move where no rule says which
 def mend(answers: Answers, after: State, ladders: Ladders, borne: frozenset[Flaw]) -> tuple[Move | None, Reason | None]:
     """The smallest change of the axes in `ladders`, where one is needed, and the reason that is left, if one is."""
     stuck = frozenset(flaw for flaw in flaws(after) if not any(axis in ladders for axis, _ in flaw.values))
-
-    def is_good(combination: Axes) -> bool:
-        verdict = answers.verdict(combination)
-        if verdict is Verdict.DEGRADED:
-            return flaws(answers.state(combination)) <= borne | stuck
-        return verdict is Verdict.SUPPORTED
-
-    found = None if is_good(after.axes) else _change(answers, after, ladders, is_good)
+    aim = Aim(answers=answers, borne=borne | stuck)
+    found = None if aim.is_good(after.axes) else _change(aim, after, ladders)
     move = Move(change=found.change, state=answers.state({**after.axes, **found.change})) if found else None
     return move, _left(answers, move.state if move else after, ladders, borne)
 
 
-def _change(answers: Answers, after: State, ladders: Ladders, is_good: Callable[[Axes], bool]) -> Alternative | None:
+def _change(aim: Aim, after: State, ladders: Ladders) -> Alternative | None:
     """The smallest change that makes it good, else one with which it runs at all.
 
     What has ended is replaced by something whose own end is known, where that takes no more.
@@ -40,19 +36,18 @@ def _change(answers: Answers, after: State, ladders: Ladders, is_good: Callable[
     if _is_nobodys(after, ladders):
         return None
     most = _WITHOUT_A_WORD if after.verdict is Verdict.UNKNOWN else MOST_AXES
-    first = next(repairs(answers, after.axes, ladders, is_good, most=most), None)
+    first = next(repairs(aim, after.axes, ladders, most=most), None)
     if first is None and after.verdict not in BEARABLE:
-        bearable = repairs(answers, after.axes, ladders, lambda other: answers.verdict(other) in BEARABLE, most=most)
-        return next(bearable, None)
+        return next(repairs(replace(aim, lenient=True), after.axes, ladders, most=most), None)
     if first is None:
         return None
     ended = _ends(after, Verdict.DEGRADED)
 
     def lasts(one: Alternative) -> bool:
-        lasting = _ends(answers.state({**after.axes, **one.change}), Verdict.SUPPORTED)
+        lasting = _ends(aim.answers.state({**after.axes, **one.change}), Verdict.SUPPORTED)
         return all((rule, axis) in lasting for rule, axis in ended if axis in one.change)
 
-    as_small = islice(repairs(answers, after.axes, ladders, is_good, most=len(first.change)), _NEAR)
+    as_small = islice(repairs(aim, after.axes, ladders, most=len(first.change)), _NEAR)
     return next(filter(lasts, as_small), first)
 
 

@@ -1,15 +1,15 @@
 """What must change for a combination to be supported: the fewest axes, those of the image first, the nearest values.
 
-Each change that is given was checked itself. A set of axes is tried only where vendors refuse nothing of what stays:
-then something may fit in their place.
+Each change that is given was checked itself. A set of axes is tried only where all that is wrong has to do with one of
+them, and vendors refuse nothing of what stays: then something may fit in their place.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 
 from orchestrator.axes import AXES, Where
 from orchestrator.model import Alternative, Axes
-from orchestrator.studies.answers import Answers
+from orchestrator.studies.aim import Aim
 from orchestrator.studies.ladder import Ladders
 
 MOST_AXES = 4
@@ -17,13 +17,7 @@ MOST_TRIED = 3000  # changes of each number of axes, shared among the sets of so
 
 
 def repairs(
-    answers: Answers,
-    start: Axes,
-    ladders: Ladders,
-    is_good: Callable[[Axes], bool],
-    *,
-    dear: frozenset[str] = frozenset(),
-    most: int = MOST_AXES,
+    aim: Aim, start: Axes, ladders: Ladders, *, dear: frozenset[str] = frozenset(), most: int = MOST_AXES
 ) -> Iterator[Alternative]:
     """The changes of at most so many axes that give a good combination, the smallest first; none holds another.
 
@@ -31,17 +25,15 @@ def repairs(
     """
     found: list[Axes] = []
     for count in range(1, min(most, len(ladders)) + 1):
-        for change in _changes(answers, start, ladders, count, dear):
-            if any(smaller.items() <= change.items() for smaller in found):
-                continue
+        for change in _changes(aim, start, ladders, count, dear):
             changed = {**start, **change}
-            if is_good(changed):
+            if not any(smaller.items() <= change.items() for smaller in found) and aim.is_good(changed):
                 found.append(change)
-                yield Alternative(change=change, verdict=answers.verdict(changed))
+                yield Alternative(change=change, verdict=aim.answers.verdict(changed))
 
 
-def _changes(answers: Answers, start: Axes, ladders: Ladders, count: int, dear: frozenset[str]) -> Sequence[Axes]:
-    """The changes of so many axes that nothing said so far refuses, the smallest first."""
+def _changes(aim: Aim, start: Axes, ladders: Ladders, count: int, dear: frozenset[str]) -> Sequence[Axes]:
+    """The changes of so many axes that may help, the smallest first."""
     ranks = {name: rank for rank, name in enumerate(ladders)}
     distances = {name: _distances(start[name], ladders[name]) for name in ladders}
 
@@ -54,7 +46,7 @@ def _changes(answers: Answers, start: Axes, ladders: Ladders, count: int, dear: 
     near_first = {name: sorted(ladders[name], key=distances[name].__getitem__) for name in ladders}
     chosen = list(combinations(ladders, count))
     each = MOST_TRIED // len(chosen)
-    changes = (change for names in chosen for change in islice(_fillings(answers, start, near_first, names), each))
+    changes = (change for names in chosen for change in islice(_fillings(aim, start, near_first, names), each))
     return sorted(changes, key=size)
 
 
@@ -64,13 +56,17 @@ def _distances(value: str, ladder: Sequence[str]) -> Mapping[str, tuple[int, boo
     return {other: (abs(rung - here), rung < here) for rung, other in enumerate(ladder)}
 
 
-def _fillings(answers: Answers, start: Axes, ladders: Ladders, names: Sequence[str]) -> Iterator[Axes]:
-    """Every way to give each of the axes another value that, with what stays, is not refused by itself."""
+def _fillings(aim: Aim, start: Axes, ladders: Ladders, names: Sequence[str]) -> Iterator[Axes]:
+    """Every way to give each of the axes another value, but for values that none of the other axes can make good."""
     stays = {name: value for name, value in start.items() if name not in names}
-    if answers.refusal(stays) is not None:
+    if aim.answers.refusal(stays) is not None or aim.stands_against(start, frozenset(names)):
         return
     options = [
-        [value for value in ladders[name] if value != start[name] and answers.refusal({**stays, name: value}) is None]
+        [
+            value
+            for value in ladders[name]
+            if value != start[name] and not aim.stands_against({**start, name: value}, frozenset(names) - {name})
+        ]
         for name in names
     ]
     for values in product(*options):

@@ -5,11 +5,11 @@ from itertools import islice
 
 from orchestrator.axes import AXES, Where
 from orchestrator.model import Axes, NearestGoal, Reason, Upgrade, UpgradeStep
-from orchestrator.studies.answers import BEARABLE, GOOD, Answers
+from orchestrator.studies.aim import Aim
+from orchestrator.studies.answers import Answers
 from orchestrator.studies.ladder import Known, between, movable
 from orchestrator.studies.repair import repairs
 from orchestrator.studies.route import Route, route
-from orchestrator.vocabulary import Verdict
 
 _OF_THE_HOST = frozenset({"driver_cuda", "amdgpu_driver", "gpu_arch", "gpu_class", "gpu_vendor", "kernel_modules"})
 _GOALS_TRIED = 8
@@ -25,9 +25,9 @@ def upgrade(
     between the two ends are passed through where that helps. Without a way, the rule against it is named, and the
     nearest goal that can be reached.
     """
-    wanted = BEARABLE if allow_degraded else GOOD
+    aim = Aim(answers=answers, lenient=allow_degraded)
     goal = {**start, **change}
-    found = _route(answers, known, start, goal, wanted)
+    found = _route(aim, known, start, goal)
     return Upgrade(
         on=on,
         allow_degraded=allow_degraded,
@@ -35,8 +35,8 @@ def upgrade(
         goal=answers.state(goal),
         found=found.steps is not None,
         steps=_told(answers, start, found.steps or ()),
-        blocked=None if found.steps is not None else _against(answers, found, goal, wanted),
-        nearest=None if found.steps is not None else _nearest(answers, known, start, goal, change, wanted),
+        blocked=None if found.steps is not None else _against(aim, found, goal),
+        nearest=None if found.steps is not None else _nearest(aim, known, start, goal, change),
         asked=answers.asked,
         bounded=found.bounded,
     )
@@ -47,15 +47,15 @@ def is_of_host(name: str) -> bool:
     return AXES[name].where is Where.HOST or name in _OF_THE_HOST
 
 
-def _route(answers: Answers, known: Known, start: Axes, goal: Axes, wanted: frozenset[Verdict]) -> Route:
+def _route(aim: Aim, known: Known, start: Axes, goal: Axes) -> Route:
     differing = [name for name in AXES if start.get(name, "") != goal.get(name, "")]
-    if answers.verdict(goal) not in wanted and differing:
+    if differing and not aim.is_good(goal):
         return Route(steps=None, nearest=start, bounded=False)  # no way leads to what is refused itself
     return route(
         {name: value for name, value in start.items() if name not in differing},
         {name: between(name, start, goal, known) for name in differing},
         frozenset(filter(is_of_host, differing)),
-        lambda state: answers.verdict(state) in wanted,
+        aim.is_good,
     )
 
 
@@ -77,27 +77,21 @@ def _told(answers: Answers, start: Axes, steps: Sequence[Axes]) -> tuple[Upgrade
     return tuple(told)
 
 
-def _against(answers: Answers, found: Route, goal: Axes, wanted: frozenset[Verdict]) -> Reason | None:
+def _against(aim: Aim, found: Route, goal: Axes) -> Reason | None:
     """The rule in the way: of the goal itself, else of the next change that was left where the search came furthest."""
-    if answers.verdict(goal) not in wanted:
-        return answers.against(goal)
+    if not aim.is_good(goal):
+        return aim.answers.against(goal)
     left = [name for name in goal if found.nearest.get(name) != goal[name]]
-    return next(filter(None, (answers.against({**found.nearest, name: goal[name]}) for name in left)), None)
+    return next(filter(None, (aim.answers.against({**found.nearest, name: goal[name]}) for name in left)), None)
 
 
-def _nearest(
-    answers: Answers, known: Known, start: Axes, goal: Axes, change: Axes, wanted: frozenset[Verdict]
-) -> NearestGoal | None:
+def _nearest(aim: Aim, known: Known, start: Axes, goal: Axes, change: Axes) -> NearestGoal | None:
     """The smallest other goal that can be reached; what was asked for gives way last."""
-    ladders = movable(goal, known)
-    others = repairs(
-        answers, goal, ladders, lambda other: answers.verdict(other) in wanted, dear=frozenset(change), most=_FEW
-    )
+    others = repairs(aim, goal, movable(goal, known), dear=frozenset(change), most=_FEW)
     for other in islice(others, _GOALS_TRIED):
         instead = {**goal, **other.change}
-        found = _route(answers, known, start, instead, wanted)
+        found = _route(aim, known, start, instead)
         if found.steps:
-            return NearestGoal(
-                change=other.change, state=answers.state(instead), steps=_told(answers, start, found.steps)
-            )
+            state, steps = aim.answers.state(instead), _told(aim.answers, start, found.steps)
+            return NearestGoal(change=other.change, state=state, steps=steps)
     return None

@@ -30,7 +30,7 @@ def test_what_is_against_it_is_the_reason_of_its_verdict(make: SimpleNamespace) 
     )
     assert answers.against({"torch": "2.6.0"}).rule == "old"
     assert answers.against({"torch": "2.7.0"}).rule == "slow"
-    assert make.answers({}).against({"torch": "2.7.0"}) is None
+    assert make.answers({"old": (("torch",), lambda torch: torch == "2.6.0")}).against({"torch": "2.7.0"}) is None
 
 
 def test_a_flaw_is_known_again_whatever_else_changes(make: SimpleNamespace) -> None:

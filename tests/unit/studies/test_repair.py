@@ -1,15 +1,20 @@
 """The smallest change with which a combination is supported."""
 
-from itertools import product
+import datetime as dt
+from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.model import Alternative, Axes
+from orchestrator.studies.aim import Aim
 from orchestrator.studies.answers import Answers
+from orchestrator.studies.ladder import movable
 from orchestrator.studies.repair import repairs
+from orchestrator.support.check import Support
+from orchestrator.support.facts import load_facts
 from orchestrator.vocabulary import Verdict
 
 LADDERS = {
@@ -20,8 +25,8 @@ LADDERS = {
 START = {"torch": "2.9.1", "python": "3.11", "driver": "535"}
 
 
-def mended(answers: Answers, start: Axes, verdict: Verdict = Verdict.SUPPORTED, **more: Any) -> list[Alternative]:
-    return list(repairs(answers, start, LADDERS, lambda other: answers.verdict(other) is verdict, **more))
+def mended(answers: Answers, start: Axes, lenient: bool = False, **more: Any) -> list[Alternative]:
+    return list(repairs(Aim(answers=answers, lenient=lenient), start, LADDERS, **more))
 
 
 def test_one_axis_is_changed_before_two(make: SimpleNamespace) -> None:
@@ -71,7 +76,7 @@ def test_degraded_is_taken_when_it_is_wanted(make: SimpleNamespace) -> None:
         {"floor": (("driver",), lambda driver: driver == "535")}, {"old": (("driver",), lambda driver: driver != "535")}
     )
     assert mended(answers, START) == []
-    first = mended(answers, START, Verdict.DEGRADED)[0]
+    first = mended(answers, START, lenient=True)[0]
     assert (dict(first.change), first.verdict) == ({"driver": "580"}, Verdict.DEGRADED)
 
 
@@ -89,3 +94,28 @@ def test_every_repair_is_good_and_the_first_changes_fewest(
     others = [sum(a != b for a, b in zip(values, start.values(), strict=True)) for values in good]
     fewest = min((count for count in others if count), default=None)
     assert (len(found[0].change) if found else None) == fewest
+
+
+CARDS = {
+    "torch": ("2.6.0", "2.8.0", "2.13.0", "2.15.0"),
+    "torch_build": ("cu124", "cu126", "cu128", "cu132"),
+    "python": ("3.9", "3.11", "3.14"),
+    "driver": ("535", "580", "595"),
+    "gpu": ("V100", "H100", "B200"),
+}
+
+
+@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CARDS.items()}))
+@settings(max_examples=12, deadline=None)
+def test_under_the_real_facts_nothing_smaller_is_passed_over(start: dict[str, str]) -> None:
+    support = Support(load_facts(), on=dt.date(2026, 11, 29))
+    ladders = movable(start, support.facts.values)
+    first = next(repairs(Aim(answers=Answers(support)), start, ladders, most=2), None)
+    changes = (
+        dict(zip(names, values, strict=True))
+        for count in (1, 2)
+        for names in combinations(ladders, count)
+        for values in product(*([value for value in ladders[name] if value != start[name]] for name in names))
+    )
+    best = next((change for change in changes if support.verdict({**start, **change}) is Verdict.SUPPORTED), None)
+    assert (len(first.change) if first else None) == (len(best) if best else None)
