@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -124,6 +125,16 @@ def test_plan_json_is_one_document_that_ends_in_a_newline(real: Matrix) -> None:
     written = plan_json(plan_of(real))
     assert written.endswith(b"\n}\n")
     assert written == plan_json(plan_of(load(ROOT / "matrix.yaml")))
+
+
+def test_a_plan_of_an_older_torchmatrix_still_reads(real: Matrix) -> None:
+    document = json.loads(plan_json(plan_of(real)))
+    del document["coverage"]
+    for cell in document["cells"]:
+        del cell["support"], cell["aliases"]
+    plan = msgspec.convert(document, Plan)
+    assert {cell.support.verdict for cell in plan.cells} == {Verdict.UNKNOWN}
+    assert [cell.id for cell in plan.cells] == [cell.id for cell in plan_of(real).cells]
 
 
 CELLS = st.fixed_dictionaries(

@@ -414,6 +414,9 @@ def hostile() -> Run:
             id=f"{bad}-{at}",
             owner=bad,
             why=bad,
+            support=CellSupport(
+                verdict=Verdict.DEGRADED, rule=bad, because=bad, source=bad, as_of=bad, supported_until=bad
+            ),
             image=bad,
             known_issues=(issue,),
             axes={"torch": bad, "torch_build": "cpu", bad: bad, "backend": bad},
@@ -453,7 +456,17 @@ def hostile() -> Run:
     left_out = tuple(
         LeftOut(name=bad, tier=Tier.EDGE, axes={bad: bad}, kind=LeftOutKind.RULE, reason=bad) for bad in HOSTILE
     )
-    return msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, matrix=HOSTILE[0], left_out=left_out))
+    coverage = tuple(
+        msgspec.structs.replace(
+            COVERAGE,
+            axes=(bad, bad),
+            uncovered=(Uncovered(axes={bad: bad}, kind=LeftOutKind.RULE, reason=bad, rule=bad, source=bad),),
+        )
+        for bad in HOSTILE
+    )
+    return msgspec.structs.replace(
+        run, plan=msgspec.structs.replace(run.plan, matrix=HOSTILE[0], left_out=left_out, coverage=coverage)
+    )
 
 
 @pytest.fixture
