@@ -121,4 +121,4 @@ def digest(value: object, length: int = 64) -> str:
 
 def pairs(mapping: Mapping[str, str]) -> str:
     """`a=1 b=2`: how axes are shown in one line."""
-    return " ".join(f"{name}={one_line(value, 120)}" for name, value in mapping.items())
+    return " ".join(f"{one_line(name, 60)}={one_line(value, 120)}" for name, value in mapping.items())

@@ -72,11 +72,11 @@ def _covered(one: Coverage, width: int) -> list[str]:
     """How much of an interaction is planned, and each of its combinations that is not, under what keeps it out."""
     named = _COUNTED.get(one.strength, f"combinations of {one.strength} values")
     axes = ", ".join(text.one_line(name, 40) for name in one.axes)
-    counts = f"{one.planned} of {one.wanted} {named} of {axes} are planned, {one.placed} placed"
+    counts = f"{one.planned} of {one.wanted} {named} are planned, {one.placed} placed"
     found: dict[tuple[LeftOutKind, str], list[Uncovered]] = {}
     for missing in one.uncovered:
         found.setdefault((missing.kind, missing.reason), []).append(missing)
-    lines = wrap(counts, width)
+    lines = [*wrap(counts, width), *fenced(f"of {axes}", width)]
     for (kind, reason), several in found.items():
         lines += fenced(f"{len(several)} by {kind}: {text.one_line(reason)}", width)
         shown = several[:_NAMES_SHOWN] if kind in _OPTIONAL else several
