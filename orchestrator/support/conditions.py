@@ -77,7 +77,7 @@ def read(axis: str, condition: Condition) -> Asked:
         return Asked({}, globs=written)
     by_tag: dict[str, list[spans.Span]] = {"": [], "t": []}
     for text in written:
-        plain = text.removesuffix("t")
+        plain = text.removesuffix("t") if axis == "python" and text[-2:-1].isdigit() else text
         wanted = ("t",) if plain != text else ("",) if axis == "python" and plain[:1].isdigit() else ("", "t")
         for tag in wanted:
             by_tag[tag].extend(spans.read(plain))

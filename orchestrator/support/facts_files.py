@@ -1,6 +1,7 @@
 """Facts files as people write them: YAML, checked against the one form, each problem with its file."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import ValidationError, convert
@@ -8,8 +9,9 @@ from msgspec.structs import replace
 
 from orchestrator import text
 from orchestrator.errors import InputError
-from orchestrator.support import conditions
-from orchestrator.support.rows import Compatibility, FactsFile, Row, Rule
+from orchestrator.support import conditions, written
+from orchestrator.support.axes import is_version
+from orchestrator.support.rows import Compatibility, Conditions, FactsFile
 
 
 def read_file(path: Path) -> FactsFile:
@@ -21,25 +23,42 @@ def read_file(path: Path) -> FactsFile:
         loaded = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(error.strerror or "cannot be read", place=str(path)) from None
-    except (YAMLError, UnicodeDecodeError, ValueError) as error:
+    except (YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"is no YAML: {text.one_line(str(error))}", place=str(path)) from None
     try:
         file = convert(loaded, FactsFile)
     except ValidationError as error:
         raise InputError(f"is no facts file: {text.one_line(str(error))}", place=str(path)) from None
-    for rule in file.rules:
-        for row in rule.rows:
-            _check(path, rule, row)
+    if problem := next(_problems(file), ""):
+        raise InputError(problem, place=str(path))
     return file
 
 
-def _check(path: Path, rule: Rule, row: Row) -> None:
-    for needs in (row.when, row.need or {}, *row.need_any):
-        for axis, condition in needs.items():
+def _problems(file: FactsFile) -> Iterator[str]:
+    """What has the form of a fact and could not be asked."""
+    for rule in file.rules:
+        for row in rule.rows:
+            for needs in (row.when, row.need or {}, *row.need_any):
+                yield from (f"rule `{rule.name}`, {problem}" for problem in _unreadable(needs))
+    for derivation in file.derivations:
+        yield from (f"a derivation, {problem}" for problem in _unreadable(derivation.when))
+        for axis, value in derivation.gives.items():
+            if is_version(axis) and written.version(axis, value) is None:
+                yield f"a derivation: `{value}` is no value of `{axis}`"
+    for device in file.devices:
+        for pattern in device.patterns:
             try:
-                conditions.read(axis, condition)
-            except ValueError as error:
-                raise InputError(f"rule `{rule.name}`, axis `{axis}`: {error}", place=str(path)) from None
+                re.compile(pattern)
+            except (re.error, OverflowError, RecursionError) as error:
+                yield f"device `{device.id}`: `{pattern}` is no pattern: {error}"
+
+
+def _unreadable(needs: Conditions) -> Iterator[str]:
+    for axis, condition in needs.items():
+        try:
+            conditions.read(axis, condition)
+        except ValueError as error:
+            yield f"axis `{axis}`: {error}"
 
 
 def merge(files: Iterable[tuple[str, FactsFile]]) -> FactsFile:

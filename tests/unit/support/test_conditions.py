@@ -119,7 +119,7 @@ def test_a_word_is_neither_above_nor_below_a_version() -> None:
     assert conditions.fit_other(Value("a", words=("a",)), asked, version("12.4")) is Fit.MAYBE
 
 
-@pytest.mark.parametrize("condition", ["newest", "2.8 and up", ">=", ("2.8", "two")])
+@pytest.mark.parametrize("condition", ["newest", "2.8 and up", ">=", ("2.8", "two"), "2.8t"])
 def test_what_is_no_condition_on_versions_is_an_error(condition: Any) -> None:
     with pytest.raises(ValueError, match="version"):
         conditions.read("torch", condition)

@@ -1,0 +1,98 @@
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from orchestrator.errors import InputError
+from orchestrator.support.facts_files import merge, read_file
+from orchestrator.support.rows import Compatibility, FactsFile, FullDriver, Source
+from orchestrator.vocabulary import Evidence
+
+GOOD = """
+sources:
+  page: {text: a page, evidence: vendor-doc, as_of: '2026-01-01'}
+derivations:
+  - {when: {distro: ubuntu-20.04}, gives: {glibc: '2.31'}, source: page}
+devices:
+  - {id: x1, family: X1, patterns: ['\\bX1\\b'], vendor: nvidia, source: page}
+rules:
+  - name: topic
+    kind: interval
+    rank: 1
+    'yes': yes
+    'no': no
+    rows:
+      - {when: {torch: '2.8'}, need: {python: ['>=3.9,<3.14', '3.13t']}, source: page}
+""".replace("'yes': yes", "'yes': 'it fits'").replace("'no': no", "'no': 'it does not'")
+
+
+def read(tmp_path: Path, text: str) -> FactsFile:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    return read_file(path)
+
+
+def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
+    file = read(tmp_path, GOOD)
+    (rule,) = file.rules
+    assert (rule.name, rule.mode, rule.rows[0].need) == ("topic", "all", {"python": (">=3.9,<3.14", "3.13t")})
+    assert file.sources["page"].evidence is Evidence.VENDOR_DOC
+    assert file.devices[0].patterns == (r"\bX1\b",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("torch: '2.8'", "torch: 'the newest'", "rule `topic`, axis `torch`: `the newest` is not a version"),
+        ("'3.13t'", "'two'", "axis `python`: `two` is not a version"),
+        ("vendor-doc", "hearsay", "is no facts file"),
+        ("rank: 1", "rank: first", "is no facts file"),
+        ("kind: interval", "kind: wish", "is no facts file"),
+        ("source: page", "sauce: page", "is no facts file"),
+        ("name: topic", "name: A topic", "is no facts file"),
+        ("sources:", "sources: [", "is no YAML"),
+        ("distro: ubuntu-20.04", "torch: 'newest'", "`newest` is not a version"),
+        ("gives: {glibc: '2.31'}", "gives: {glibc: 'old'}", "`old` is no value of `glibc`"),
+        ("patterns: ['\\bX1\\b']", "patterns: ['(']", "`(` is no pattern"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_its_name(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert old in GOOD
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, GOOD.replace(old, new))
+    assert told in caught.value.fact
+    assert "mine.yaml" in (caught.value.place)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"- a\n- b\n", b"", b"text", b"{a: *b}", b"\x00"])
+def test_what_is_no_facts_file_is_told(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read_file(path)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        read_file(tmp_path / "none.yaml")
+    with pytest.raises(InputError):
+        read_file(tmp_path)
+
+
+def test_files_become_one_with_their_sources_kept_apart(world: SimpleNamespace) -> None:
+    def file(text: str, torch: str, **more: object) -> FactsFile:
+        source = Source(text=text, evidence=Evidence.METADATA)
+        return FactsFile(sources={"doc": source}, rules=(world.rule(world.row({"torch": torch})),), **more)  # type: ignore[arg-type]
+
+    full = Compatibility(full=(FullDriver(toolkit="12.4.0", driver="550.54", source="doc"),))
+    whole = merge([("one", file("first", "1")), ("two", file("second", "2", compatibility=full))])
+    assert {key: source.text for key, source in whole.sources.items()} == {"one/doc": "first", "two/doc": "second"}
+    assert [rule.rows[0].source for rule in whole.rules] == ["one/doc", "two/doc"]
+    assert whole.compatibility is not None
+    assert whole.compatibility.full[0].source == "two/doc"
+
+
+def test_a_source_that_is_not_there_is_told(world: SimpleNamespace) -> None:
+    with pytest.raises(InputError) as caught:
+        merge([("one", FactsFile(rules=(world.rule(world.row({"torch": "1"})),)))])
+    assert "no source is named `doc`" in caught.value.fact
