@@ -14,7 +14,7 @@ from orchestrator.model import Axes
 
 ABSENT = ""  # the value of an axis that a combination does not have
 Refuses = Callable[[Axes], str]
-_COST_OF_ASKING = 30  # steps of the search that take as long as one question to the rules
+_COST_OF_ASKING = 100  # steps of the search that take as long as one question to the rules
 _SMALL = 3  # nogoods that a search found are kept up to this size: larger ones seldom serve again
 
 

@@ -26,7 +26,7 @@ _KEEN = 0.5  # the share of the tries that begin where most is open
 _REFUSALS = 100  # rows that the rules may refuse before one is searched with the rules at hand
 _SAMPLE = 16  # combinations among which such a try looks for its beginning
 _SPREAD = 0.3  # how far chance changes its order of the axes
-_PATIENCE = 20_000  # steps until a combination that has neither a row nor a proof is called undecided
+_PATIENCE = 60_000  # steps until a combination that has neither a row nor a proof is called undecided
 _HASTE = 2_000  # the same for a try that others can replace
 
 
