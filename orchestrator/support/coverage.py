@@ -31,7 +31,7 @@ def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
             silent += given
     if "partition" in asked and question.values["partition"].text != "whole" and "partition" not in spoken:
         silent.append("partition")
-    if "distro" in asked and "distro" not in spoken and not question.values.keys() & {"glibc", "libc"}:
+    if "distro" in asked and "distro" not in spoken and _asks_for_a_wheel(question):
         silent.append("distro")  # a release of which nobody knows what C library it has
     # A combination of which a part is known not to work claims nothing for that part.
     restricted = any(each.verdict is Verdict.DEGRADED for each in said)
@@ -64,6 +64,12 @@ def _groups(question: Question) -> Sequence[tuple[str, ...]]:
     if vendor is not None and vendor.text == "amd":
         groups.append(("amdgpu_driver", "driver"))
     return groups
+
+
+def _asks_for_a_wheel(question: Question) -> bool:
+    """Whether a wheel of torch has to fit a C library of which nothing is known."""
+    known = question.values.keys()
+    return bool(known & {"torch", "torch_build"}) and not known & {"glibc", "libc"}
 
 
 def _matters(question: Question, axis: str) -> bool:

@@ -69,6 +69,11 @@ _DISTRIBUTIONS = (
     (r"opensuse", "opensuse"),
     (r"alpine", "alpine"),
     (r"oracle", "oraclelinux"),
+    (r"\bmint", "linuxmint"),
+    (r"\bpop\b|pop!", "pop"),
+    (r"manjaro", "manjaro"),
+    (r"gentoo", "gentoo"),
+    (r"kali", "kali"),
     (r"arch", "arch"),
     (r"nixos", "nixos"),
 )
