@@ -19,6 +19,7 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.output import say, show, show_json
 from orchestrator.errors import ExitCode
+from orchestrator.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +36,8 @@ def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jo
     from orchestrator.settings import load_site
 
     planned, host = plan_of(file, select, tier, engine)
-    wanted = _wanted(cell for cell in planned.cells if select or cell.placement.placed)
+    possible = (cell for cell in planned.cells if cell.support.verdict is not Verdict.UNSUPPORTED)
+    wanted = _wanted(cell for cell in possible if select or cell.placement.placed)
     made = supply(usable(host), wanted, load_site(os.environ), jobs=jobs, say=say)
     failures = [image for image in made.values() if isinstance(image, BuildFailure)]
     if as_json:

@@ -9,8 +9,9 @@ from orchestrator import axes
 from orchestrator.model import Alternative, Answer, Axes, CellSupport, Matrix, Reason, Row, Rule
 from orchestrator.vocabulary import LeftOutKind, RuleKind, Verdict
 
-# Topics of the facts that say that pip or the distribution has nothing to install; other topics are about running it.
-NO_WHEEL = frozenset({"index-mapping", "python-wheel", "python-tag", "distribution", "host-arch", "glibc", "libc"})
+# Topics of the facts that say that there is nothing to install, beside those of each package (`python-wheel`, …); other
+# topics are about running it.
+NO_WHEEL = frozenset({"release", "index-mapping", "distribution", "conda-packages", "host-arch", "glibc"})
 PLANNED = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})
 
 
@@ -161,7 +162,7 @@ def against(reason: Reason) -> Against:
     kind = LeftOutKind.UNSUPPORTED
     if reason.kind is RuleKind.SITE_RULE:
         kind = LeftOutKind.RULE
-    elif reason.rule in NO_WHEEL:
+    elif reason.rule in NO_WHEEL or reason.rule.endswith("-wheel"):
         kind = LeftOutKind.NO_WHEEL
     source = ", ".join(filter(None, (reason.source, reason.as_of)))
     said = ", ".join(filter(None, (reason.rule, source)))

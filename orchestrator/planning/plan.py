@@ -28,21 +28,17 @@ def make_plan(
     """
     asking = asking_of(matrix, support)
     expansion = Expansion(matrix=matrix, host=host, asking=asking)
+    chosen, left = _choose(matrix, tiers, select)
+    _check_size(len(chosen), matrix)
     edges = edges_of(matrix, asking) if Tier.EDGE in tiers else Edges()
     names = [*((row.name, axes.cell_id(row.axes)) for row in matrix.production), *edges.named()]
     check_globs(names, select, hint="" if Tier.EDGE in tiers else "cells at the edge need `--tier edge` or `all`")
-    chosen, left = _choose(matrix, tiers, select)
     _refuse_named(chosen, edges, select, asking)
     cells, again = cells_of(chosen, expansion)
     more, others = edge_cells(edges, select, expansion)
     cells += more
     left += [*again, *others]
-    if len(cells) > MAX_CELLS:
-        raise InputError(
-            f"{len(cells)} cells are more than the {MAX_CELLS} of one plan",
-            place=matrix.file,
-            hint="select fewer with `--select`, or give `edge` a smaller `budget`",
-        )
+    _check_size(len(cells), matrix)
     if not cells:
         raise NothingSelected("no cell is left to work on", place=matrix.file, hint=_first_reason(left))
     return Plan(
@@ -52,6 +48,15 @@ def make_plan(
         cost=cost(cells, matrix.runners),
         coverage=coverage(edges.combined, cells, left),
     )
+
+
+def _check_size(cells: int, matrix: Matrix) -> None:
+    if cells > MAX_CELLS:
+        raise InputError(
+            f"{cells} cells are more than the {MAX_CELLS} of one plan",
+            place=matrix.file,
+            hint="select fewer with `--select`, or give `edge` a smaller `budget`",
+        )
 
 
 def _choose(matrix: Matrix, tiers: frozenset[Tier], select: tuple[str, ...]) -> tuple[list[Row], list[LeftOut]]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.model import Answer, CellSupport
-from orchestrator.planning.asking import Asking, against, contexts_of, site_refusal, support_of
+from orchestrator.planning.asking import NO_WHEEL, Asking, against, contexts_of, site_refusal, support_of
 from orchestrator.support.check import Support
 from orchestrator.support.facts import load_facts
 from orchestrator.vocabulary import LeftOutKind, Verdict
@@ -32,13 +32,24 @@ def test_the_source_of_a_site_rule_is_told(make: SimpleNamespace) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "kind"),
-    [("index-mapping", LeftOutKind.NO_WHEEL), ("distribution", LeftOutKind.NO_WHEEL), ("x", LeftOutKind.UNSUPPORTED)],
+    [
+        ("index-mapping", LeftOutKind.NO_WHEEL),
+        ("distribution", LeftOutKind.NO_WHEEL),
+        ("triton-wheel", LeftOutKind.NO_WHEEL),
+        ("driver-floor", LeftOutKind.UNSUPPORTED),
+    ],
 )
 def test_a_wheel_that_is_not_there_is_no_wheel(make: SimpleNamespace, rule: str, kind: LeftOutKind) -> None:
     _, reason = make.says(Verdict.UNSUPPORTED, rule, torch="*")
     keeps = against(reason)
     assert (keeps.kind, keeps.rule, keeps.source) == (kind, rule, "manual, 2026-11-01")
     assert keeps.reason == f"{rule} says unsupported ({rule}, manual, 2026-11-01)"
+
+
+def test_the_topics_of_missing_wheels_are_those_of_the_facts() -> None:
+    topics = {rule.name for rule in load_facts().file.rules}
+    assert topics >= NO_WHEEL
+    assert any(topic.endswith("-wheel") for topic in topics)
 
 
 @pytest.mark.parametrize(
