@@ -111,7 +111,7 @@ def _scopes(plain: str) -> Value | None:
 
 def build(plain: str) -> Value | None:
     """A build of torch: `cu124`, `CUDA 12.4`, `rocm6.2`, `xpu`, `cpu`."""
-    found = _BUILD.match(plain)
+    found = _BUILD.match(plain.removeprefix("+"))
     if found is None:
         return None
     cuda, rocm = found[1] and f"cu{found[1]}{found[2]}", found[3] and f"rocm{found[3]}"
