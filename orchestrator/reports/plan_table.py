@@ -1,10 +1,10 @@
 """A plan as plain text: its cells with what vendors say of them, what it covers, what it leaves out, what it costs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from orchestrator import text
 from orchestrator.model import CellSupport, Coverage, Plan, PlannedCell, Uncovered
-from orchestrator.reports import overview
+from orchestrator.reports import covered, overview
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, page, table, wrap
 from orchestrator.reports.overview import counting
@@ -12,7 +12,6 @@ from orchestrator.vocabulary import LeftOutKind, Verdict
 
 _NAMES_SHOWN = 5
 _UNPLACED = "2"
-_COUNTED: Mapping[int, str] = {2: "pairs", 3: "triples"}
 # What the plan could have had: the others no cell can have, and each of those is told.
 _OPTIONAL = frozenset({LeftOutKind.BUDGET, LeftOutKind.SELECTION, LeftOutKind.TIER})
 
@@ -70,13 +69,10 @@ def _without_machine(cell: PlannedCell) -> str:
 
 def _covered(one: Coverage, width: int) -> list[str]:
     """How much of an interaction is planned, and each of its combinations that is not, under what keeps it out."""
-    named = _COUNTED.get(one.strength, f"combinations of {one.strength} values")
-    axes = ", ".join(text.one_line(name, 40) for name in one.axes)
-    counts = f"{one.planned} of {one.wanted} {named} are planned, {one.placed} placed"
     found: dict[tuple[LeftOutKind, str], list[Uncovered]] = {}
     for missing in one.uncovered:
         found.setdefault((missing.kind, missing.reason), []).append(missing)
-    lines = [*wrap(counts, width), *fenced(f"of {axes}", width)]
+    lines = [*wrap(covered.counts(one), width), *fenced(covered.axes(one), width)]
     for (kind, reason), several in found.items():
         lines += fenced(f"{len(several)} by {kind}: {text.one_line(reason)}", width)
         shown = several[:_NAMES_SHOWN] if kind in _OPTIONAL else several

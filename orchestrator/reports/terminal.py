@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from orchestrator import text
-from orchestrator.model import CellResult, Plan, PlannedCell, Run
-from orchestrator.reports import overview
+from orchestrator.model import CellResult, Coverage, Plan, PlannedCell, Run
+from orchestrator.reports import covered, overview
 from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, page, painted, table, wrap
 from orchestrator.reports.overview import counting
 from orchestrator.vocabulary import Status
@@ -40,6 +40,7 @@ def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
         *_groups(run, overview.UNFINISHED, width),
         table(columns, [_line(result, cells[result.id], run.plan, colour) for result in ran], width),
         *_groups(run, overview.NOT_HERE, width),
+        *(_covered(one, run, width) for one in run.plan.coverage),
         _known_issues(run, width),
         [line for note in run.notes for line in fenced(f"note: {text.one_line(note)}", width)],
     )
@@ -103,6 +104,10 @@ def _groups(run: Run, statuses: tuple[Status, ...], width: int) -> list[list[str
         [f"{counting(len(names), 'cell')} {status}", *fenced(reason, width), *names]
         for (status, reason), names in found.items()
     ]
+
+
+def _covered(one: Coverage, run: Run, width: int) -> list[str]:
+    return [*wrap(f"{covered.counts(one)}, {covered.run(one, run)} run", width), *fenced(covered.axes(one), width)]
 
 
 def _known_issues(run: Run, width: int) -> list[str]:
