@@ -381,7 +381,7 @@ COVERAGE = Coverage(
     strength=2,
     wanted=13,
     planned=6,
-    placed=4,
+    placed=6,
     uncovered=(
         Uncovered(
             axes={"torch": "2.6.0", "torch_build": "cu130"},
