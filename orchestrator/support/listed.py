@@ -18,10 +18,16 @@ def listed_arches(question: Question, facts: Facts) -> Iterator[Said]:
         return
     relation = facts.relation(_RULE)
     if arch.text.startswith("sm_") and relation is not None:
-        verdict = relation.verdict(arch.text, held.words, question.values.get("cuda_runtime"))
+        cuda = question.values.get("cuda_runtime")
+        verdict = relation.verdict(arch.text, held.words, cuda)
+        code = tuple(name for name in held.words if not name.startswith("ptx"))
+        only_ptx = verdict is Verdict.SUPPORTED and relation.verdict(arch.text, code, cuda) is not Verdict.SUPPORTED
     else:
         verdict = Verdict.SUPPORTED if arch.text in held.words else Verdict.UNSUPPORTED
+        only_ptx = False
     runs = "runs on" if verdict is Verdict.SUPPORTED else "holds nothing for"
+    if only_ptx:  # the driver would have to translate it, and the CUDA libraries beside torch may hold nothing
+        verdict, runs = Verdict.UNKNOWN, "holds only PTX for"
     yield Said(
         kind=RuleKind.BINARY_COMPATIBILITY,
         rule=_RULE,

@@ -18,7 +18,7 @@ def said(world: SimpleNamespace, **axes: Any) -> list[Verdict]:
         (["sm_80", "sm_90"], "sm_90", Verdict.SUPPORTED),
         (["sm_80", "sm_90"], "sm_86", Verdict.SUPPORTED),
         (["sm_80", "sm_90"], "sm_75", Verdict.UNSUPPORTED),
-        (["sm_80", "compute_90"], "sm_120", Verdict.SUPPORTED),
+        (["sm_80", "compute_90"], "sm_120", Verdict.UNKNOWN),
         (["sm_80", "sm_90"], "sm_120", Verdict.UNSUPPORTED),
         ("gfx90a gfx942", "gfx942", Verdict.SUPPORTED),
         ("gfx90a gfx942", "gfx90a", Verdict.SUPPORTED),
