@@ -95,6 +95,18 @@ def fit(value: Value, condition: Asked) -> Fit:
     return Fit.MAYBE if spans.overlap(value.spans, allowed) else Fit.NO
 
 
+def fits_as_named(value: Value, condition: Asked) -> bool:
+    """Whether a version that names only its first components, such as driver 580, fits as the newest of them.
+
+    Where a condition names one version, such as 0.23.0, somebody who says 0.23 means that one.
+    """
+    if not value.exact or not value.spans:
+        return False
+    (low, high), *_ = value.spans
+    near = [span for span in condition.spans.get(value.tag, ()) if spans.overlap((span,), value.spans)]
+    return any(start > low or spans.within(((low, high),), ((start, end),)) for start, end in near)
+
+
 def fit_other(value: Value, condition: Asked, other: Value) -> Fit:
     """Whether a value fits a condition that compares it with the value of another axis."""
     if condition.same and not (value.spans and other.spans):

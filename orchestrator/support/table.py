@@ -215,8 +215,7 @@ class Table:
             fit = _fit(question, value, condition)
             if fit is Fit.NO:
                 return _Need(Fit.NO)
-            # A version that names only its first components, such as driver 580, is the newest of them.
-            open_ |= fit is Fit.MAYBE and not (value.exact and condition.spans)
+            open_ |= fit is Fit.MAYBE and not conditions.fits_as_named(value, condition)
         if missing or open_:
             return _Need(Fit.MAYBE, missing=tuple(missing), open=open_)
         return _Need(Fit.YES)

@@ -112,6 +112,26 @@ def test_a_floor(world: SimpleNamespace, driver: str, expected: list[Verdict]) -
     assert verdicts(world, rule, driver=driver, gpu_vendor="nvidia") == expected
 
 
+@pytest.mark.parametrize(
+    ("need", "driver", "expected"),
+    [
+        ("<580.65", "580.64", [YES]),
+        ("<580.65", "580.65", [NO]),
+        ("<580.65", "579", [YES]),
+        ("<580.65", "580", [OPEN]),  # the newest of them is past the end
+        ("580.65", "580", [YES]),  # the one that is meant
+        (("570.10", "580.65"), "580", [YES]),
+        ("!=580.65", "580", [YES]),
+        ("!=580.65", "580.65", [NO]),
+    ],
+)
+def test_a_branch_is_the_newest_of_its_drivers_or_the_one_that_is_named(
+    world: SimpleNamespace, need: Any, driver: str, expected: list[Verdict]
+) -> None:
+    rule = world.rule(world.row({"gpu_vendor": "nvidia"}, {"driver": need}))
+    assert verdicts(world, rule, driver=driver, gpu_vendor="nvidia") == expected
+
+
 def test_a_range_that_leaves_a_need_open_is_told_with_its_row(world: SimpleNamespace) -> None:
     """It is no missing axis: the user said what could be said, and it is not enough to call it supported."""
     row = world.row({"torch": "2.8"}, {"python": ">=3.9", "glibc": ">=2.28"})
