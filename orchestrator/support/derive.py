@@ -145,7 +145,9 @@ def _override(question: Question, arch: Value) -> None:
     number = (*spans.lowest(override.spans), 0, 0)[:3]
     claimed = f"gfx{number[0]}{number[1]:x}{number[2]:x}"
     question.derive("gfx_as", Value(claimed, words=(claimed,)), ("hsa_override",))
-    if claimed[:-1] == arch.text[:-1]:
+    if claimed == arch.text:
+        family = "itself"
+    elif claimed[:-1] == arch.text[:-1]:
         family = "same"
     else:
         family = "other-minor" if claimed[:-2] == arch.text[:-2] else "other-major"
