@@ -5,9 +5,10 @@
 """
 
 import json
+import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -42,6 +43,16 @@ NAMED: Mapping[str, frozenset[str]] = {
     "third-party-kernels": frozenset({"feature-scope"}),
     "vendor-table": frozenset({"compatibility-mode", "binary-compatibility", "interval", "pin"}),
     "xpu": frozenset({"validated-list", "pin", "library-driver"}),
+}
+# How people write the same value: its form, and others that mean it.
+SPELLINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "python": (r"(3\.\d+)", (r"Python \1", r"CPython \1", r"\1.x")),
+    "torch": (r"(\d+\.\d+\.\d+)", (r"v\1", r"torch==\1", r"PyTorch \1")),
+    "torch_build": (r"cu(\d\d)(\d)", (r"CUDA \1.\2", r"+cu\1\2", r"CU\1\2")),
+    "distro": (r"([a-z]+)-([\d.]+)", (r"\1 \2", r"\1\2", r"\1:\2")),
+    "driver": (r"(\d{3}\.[\d.]+)", (r"v\1", r"NVIDIA driver \1")),
+    "driver_cuda": (r"(\d+\.\d)", (r"CUDA \1", r"\1.0")),
+    "gpu_arch": (r"sm_(\d+)(\d)", (r"\1.\2", r"compute_\1\2", r"SM\1\2")),
 }
 RIGHT = 0.97
 RULE_NAMED = 0.9
@@ -120,6 +131,25 @@ def test_the_order_of_axes_changes_no_answer() -> None:
     for case in PUBLIC:
         turned = dict(reversed(case.asked.items()))
         assert SUPPORT.answer(turned).verdict == SUPPORT.answer(case.asked).verdict, case.id
+
+
+def spelled(asked: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    for axis, (form, others) in SPELLINGS.items():
+        if found := re.fullmatch(form, str(asked.get(axis, ""))):
+            yield from ({**asked, axis: found.expand(other)} for other in others)
+    if isinstance(asked.get("gpu"), str):
+        yield {**asked, "gpu": f"8x {asked['gpu']}"}
+        yield {**asked, "gpu": str(asked["gpu"]).upper()}
+
+
+def test_another_spelling_changes_no_answer() -> None:
+    strays = [
+        f"{case.id}: {asked}"
+        for case in PUBLIC
+        for asked in spelled(case.asked)
+        if SUPPORT.verdict(asked) != case.expected
+    ]
+    assert strays == []
 
 
 def test_a_refusal_is_given_for_what_is_unsupported_only() -> None:
