@@ -151,7 +151,7 @@ def _take_env(question: Question, raw: object) -> bool:
 
 def _take_variable(question: Question, name: str, value: str) -> None:
     match name:
-        case "LD_LIBRARY_PATH" if re.search(r"cuda|nvidia", value, re.IGNORECASE):
+        case "LD_LIBRARY_PATH" if re.search(r"\bcuda\b", value, re.IGNORECASE):
             _follow(question, "ld_library_path", _word("cuda"), "env")
         case "HSA_OVERRIDE_GFX_VERSION" if override := written.version("hsa_override", value):
             _follow(question, "hsa_override", override, "env")
