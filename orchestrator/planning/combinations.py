@@ -158,11 +158,14 @@ class _Work:
                 self._add(base, stand)
                 return None
             first = first or _around_row(stand.against, self._rows[axes.cell_id(base)].name)
-        return first
+        return first or Against(
+            kind=LeftOutKind.UNSUPPORTED, reason="every production row is a ready image", rule="axes"
+        )
 
     def _bases(self, change: Axes) -> list[dict[str, str]]:
-        """The nearest cells of production, those of the same platform before all others."""
-        near = nearest_first(self._cells, change)
+        """The nearest cells of production that can be changed so, those of the same platform before all others."""
+        built = any(axes.AXES[name].where is axes.Where.IMAGE for name in change)
+        near = nearest_first([cell for cell in self._cells if not (built and "image" in cell)], change)
         if "torch_build" in change:
             near.sort(key=lambda cell: axes.platform(cell) != axes.platform(change))
         return near[:_BASES]

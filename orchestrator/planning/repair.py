@@ -86,7 +86,7 @@ def _steps(
             if at == own:
                 continue
             cell = moved(space, state.cell, {name: value}, donors)
-            if misfit(space, cell):
+            if misfit(space, cell) or any(cell.get(kept) != state.cell.get(kept) for kept in keep):
                 continue
             repair = Repair(axis=name, before=state.cell[name], after=value, reason=reason)
             distance = 2 * abs(at - own) - (at > own)  # upwards first: what is asked is what an upgrade would need

@@ -33,10 +33,11 @@ def along(space: Space, name: str, cell: Axes) -> tuple[str, ...]:
     """The values between which a cell can move along an axis, oldest first, its own among them.
 
     They are those of the entries that hold its own value: another platform's driver is no neighbour of this one. The
-    builds of one torch are of one platform too. Without a value, or with one that cannot be ordered, there is no way.
+    builds of one torch are of one platform too. Without a value, or with one that cannot be ordered, there is no way,
+    nor is there one for what is in a ready image.
     """
     own = cell.get(name)
-    if own is None or name not in space:
+    if own is None or name not in space or ("image" in cell and axes.AXES[name].where is axes.Where.IMAGE):
         return ()
     entries = [entry for entry in space[name] if axes.selects(_said(entry.when, cell), cell)]
     family = [entry for entry in entries if own in entry.values] or entries

@@ -131,6 +131,20 @@ def test_without_interactions_or_rows_there_is_nothing(make: SimpleNamespace) ->
     assert combine(asking, by_axis(section(make)), [], [interaction("torch", "python")], []) == ([], [])
 
 
+def test_a_ready_image_is_combined_with_machines_only(make: SimpleNamespace) -> None:
+    row = make.row("ready", {"image": "sha256:" + "0" * 64, "driver": "580", "gpu": "H100"})
+    asking = Asking(make.vendor(), ())
+    space = by_axis((*section(make), make.values("backend", "eager", "inductor")))
+    cells, (found,) = combine(asking, space, [row], [interaction("driver", "backend")], [axes.complete(row.axes)])
+    assert {(cell.cell["driver"], cell.cell["backend"]) for cell in cells} == {
+        ("580", "inductor"), ("535", "eager"), ("535", "inductor"),
+    }  # fmt: skip
+    assert found.kept_out == {}
+    cells, (found,) = combine(asking, space, [row], [interaction("torch", "python")], [axes.complete(row.axes)])
+    assert cells == []
+    assert {keeps.reason for keeps in found.kept_out.values()} == {"every production row is a ready image"}
+
+
 FORBIDS = st.lists(
     st.dictionaries(
         st.sampled_from(["torch", "torch_build", "python", "driver"]),

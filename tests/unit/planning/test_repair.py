@@ -97,6 +97,18 @@ def test_what_is_unknown_is_not_repaired(make: SimpleNamespace, space: Space) ->
     assert found.against.kind is LeftOutKind.UNKNOWN
 
 
+def test_a_repair_never_takes_the_change_away(make: SimpleNamespace) -> None:
+    space = by_axis(
+        (
+            make.values("torch", "2.6.0", "2.13.0"),
+            make.values("numpy", "1.26.4", "2.0", torch=">=2.13"),
+        )
+    )
+    found = stand(make, space, {"numpy": "2.0"}, make.says(NO, torch="2.13.0", numpy="2.0"))
+    assert found.against is not None
+    assert found.cell["numpy"] == "2.0"
+
+
 def test_how_many_devices_a_cell_takes_is_never_changed(make: SimpleNamespace) -> None:
     space = by_axis((make.values("torch", "2.13.0", "2.14.1"), make.values("gpus", "1", "8", torch_build="cu*")))
     found = stand(make, space, {"torch": "2.14.1"}, make.says(NO, torch="2.14.1", gpus="8"))

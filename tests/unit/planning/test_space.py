@@ -67,6 +67,7 @@ def test_versions_stand_by_age_and_words_as_they_are_written(
         ({"torch_build": "cu130", "driver": "550"}, "driver", ("535", "550", "580")),
         ({"torch_build": "cu130", "gpu": "L4"}, "gpu", ()),
         ({"image": "sha256:0", "driver": "580"}, "driver", ("535", "580")),
+        ({"image": "sha256:0", "torch_build": "cu130"}, "torch_build", ()),
         ({"torch_build": "cu130"}, "driver", ()),
         ({"numpy": "2.0"}, "numpy", ()),
     ],
