@@ -39,7 +39,7 @@ def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
         scope for each in said for scope in each.scope if each in proofs or not each.because
     }:
         silent.append("scope")
-    unread = [axis for axis in question.ignored if axis in AXES and _matters(question, axis)]
+    unread = [axis for axis in question.ignored if axis in AXES and axis not in spoken and _matters(question, axis)]
     return tuple(dict.fromkeys((*silent, *unread)))
 
 

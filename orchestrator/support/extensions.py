@@ -8,7 +8,7 @@ from orchestrator.support.conditions import Value
 from orchestrator.support.question import Question
 
 _CUDA = re.compile(r"cu(\d{2,3})(?!\d)")
-_TORCH = re.compile(r"(?:torch|pt)[ _-]?(\d+\.\d+)")
+_TORCH = re.compile(r"(?:torch|pt)[ _-]?(\d+\.\d+)|pt(\d)(\d{1,2})(?=cu|cpu)")  # torch2.8, pt28cu128
 _ABI = re.compile(r"cxx11[ _]?abi[ _=]*(true|false|1|0)", re.IGNORECASE)
 _GLIBC = re.compile(r"(?:glibc|manylinux)[ _]?(\d)[._](\d{1,2})")
 _LONGEST = 400
@@ -25,7 +25,8 @@ def take(question: Question, raw: object) -> bool:
 
 def _take_one(question: Question, told: str) -> bool:
     found = {
-        "ext_torch": (match := _TORCH.search(told.lower())) and written.version("torch", match[1]),
+        "ext_torch": (match := _TORCH.search(told.lower()))
+        and written.version("torch", match[1] or f"{match[2]}.{match[3]}"),
         "ext_cuda": (match := _CUDA.search(told.lower())) and _cuda(match[1]),
         "ext_glibc": (match := _GLIBC.search(told.lower())) and written.version("glibc", f"{match[1]}.{match[2]}"),
         "ext_cxx11_abi": (match := _ABI.search(told)) and _flag(match[1]),
