@@ -26,7 +26,7 @@ def taken(raw: Any) -> tuple[bool, dict[str, str]]:
             "flash_attn-2.8.3+cu128torch2.8cxx11abiFALSE",
             {"ext_cuda": "12.8", "ext_torch": "2.8", "ext_cxx11_abi": "false"},
         ),
-        ("torch_scatter-2.1.2+pt27cu126", {"ext_cuda": "12.6"}),
+        ("torch_scatter-2.1.2+pt27cu126", {"ext_cuda": "12.6", "ext_torch": "2.7"}),
         ("mmcv built for torch 2.1", {"ext_torch": "2.1"}),
         ({"flash-attn": "2.8.3+cu126torch2.7"}, {"ext_cuda": "12.6", "ext_torch": "2.7"}),
         ({"a": "cu126", "b": "torch2.7"}, {"ext_cuda": "12.6", "ext_torch": "2.7"}),
