@@ -7,6 +7,7 @@ Beside the three, an image's own requirement check decides whether a container s
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from orchestrator.support import forward, spans
 from orchestrator.support.conditions import Fit, Value
@@ -80,8 +81,9 @@ class Modes:
 
     def _of_range(self, question: Question, runtime: Runtime, driver: Driver) -> Iterator[Said]:
         """Several runtimes that may be meant: each CUDA version among them that is known."""
-        known = sorted({toolkit[:2] for toolkit, _, _ in self._full})
-        meant = [Value(f"{major}.{minor}", (spans.prefix((major, minor)),)) for major, minor in known]
+        known = {".".join(map(str, toolkit[:2])) for toolkit, _, _ in self._full}
+        named = runtime.version.text.split("|")  # each of several that were named, or those of a range that are known
+        meant = [Value(each, spans.read(each)) for each in (named if len(named) > 1 else spans.order(known))]
         runtimes = [Runtime(each, runtime.axis) for each in meant if spans.overlap(each.spans, runtime.version.spans)]
         doubt = f"{driver.axes[0]} serves CUDA {runtime.version.text} in part: it depends on which of them is meant"
         yield from self._all_alike(question, runtimes, driver, doubt, ())
@@ -119,6 +121,9 @@ class Modes:
             yield self._say(question, "driver-floor", Verdict.SUPPORTED, because, runtime.axis, rank=_NATIVE_RANK)
             return
         if grant := self._grant(question, runtime, driver):
+            if grant.verdict is Verdict.UNSUPPORTED and native is Fit.MAYBE and not _is_exact(driver):
+                because = f"{shown} leaves open whether a package is used: {grant.because}"
+                grant = replace(grant, verdict=Verdict.UNKNOWN, because=because)
             yield self._forward(question, runtime, grant)
             return
         floor = self._minor.get(_major(runtime.version))
@@ -126,7 +131,8 @@ class Modes:
             return
         if minor is Fit.YES and _says(question, "needs_ptx_jit", "yes"):
             because = f"{shown} is older than {cuda}: it refuses PTX of a newer toolkit, and code without it would run"
-            yield self._say(question, "minor-compat", Verdict.UNSUPPORTED, because, runtime.axis, floor.source)
+            verdict = Verdict.UNSUPPORTED if native is Fit.NO else Verdict.UNKNOWN
+            yield self._say(question, "minor-compat", verdict, because, runtime.axis, floor.source)
         elif minor is Fit.YES:
             because = (
                 f"{shown} serves {cuda} by minor-version compatibility: any {floor.major}.x runs from driver "
@@ -156,6 +162,8 @@ class Modes:
         compat = question.values.get("cuda_compat")
         if compat is None or compat.text == "none":
             return None
+        if compat.spans and not compat.exact:
+            return Grant(Verdict.UNKNOWN, f"which package is meant by {compat.text} was not told", "")
         container = question.values.get("container_cuda")
         version = compat if compat.spans else container or runtime.version
         if compat.spans and driver.level is not None and at_least(driver.level, spans.lowest(version.spans)) is Fit.YES:
@@ -249,6 +257,10 @@ def _driver(question: Question) -> Driver | None:
         return None
     named = tuple(axis for axis in ("driver", "driver_cuda") if axis in values and axis not in question.origin)
     return Driver(number, level, (named or ("driver_cuda",))[:1] if number is not None else ("driver_cuda",))
+
+
+def _is_exact(driver: Driver) -> bool:
+    return all(value is None or value.exact for value in (driver.number, driver.level))
 
 
 def _runtimes(question: Question) -> list[Runtime]:

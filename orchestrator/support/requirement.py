@@ -47,7 +47,7 @@ def _verdict(
 ) -> tuple[Verdict, str, tuple[str, ...]]:
     wanted = spans.lowest(image.spans)[:2]
     asked = ".".join(map(str, wanted))
-    reached = _reaches(level, wanted)
+    reached = _reaches(level, wanted) if image.exact else _reaches_all(level, image)
     if reached is Fit.YES:
         return Verdict.SUPPORTED, f"the driver reports the CUDA {asked} that the image requires", ()
     kind = question.values.get("gpu_class")
@@ -62,6 +62,12 @@ def _verdict(
     if kind is None:
         return Verdict.UNKNOWN, f"{older}; branch {branch} passes on some classes of devices only", ("gpu_class",)
     return Verdict.SUPPORTED, f"{older}, but lets branch {branch} pass on {kind.text} devices", ()
+
+
+def _reaches_all(level: Value | None, images: Value) -> Fit:
+    """Whether a level is enough for each of several images that may be meant."""
+    end = images.spans[-1][1]
+    return Fit.YES if end and _reaches(level, end[:2]) is Fit.YES else Fit.MAYBE
 
 
 def _reaches(level: Value | None, wanted: spans.Release) -> Fit:

@@ -125,7 +125,9 @@ class Table:
                 elif not (row.partial and need.fit is Fit.NO):
                     yield Finding(self.rule, row, need.verdict or _verdict(row, need.fit))
             elif need.fit is Fit.NO and not row.partial:
-                yield Finding(self.rule, None, Verdict.UNKNOWN, _missing(question, row))
+                missing = _missing(question, row)
+                is_told = question.values.keys() >= {*missing} and self._ranges(question)
+                yield Finding(self.rule, row if is_told else None, Verdict.UNKNOWN, missing)
 
     def _open(self, row: Row, need: _Need) -> Finding:
         """A row whose need could not be told: for a range that was asked an unknown; else an axis is missing."""
@@ -136,25 +138,30 @@ class Table:
 
         A partial entry that does not allow what was asked says nothing, so it hides none of those behind it.
         """
-        speaking = (row for row in map(self.rows.__getitem__, indices(sure)) if not self._is_silent(question, row))
-        best = next(speaking, None)
-        rows = [best] if best is not None else [self.rows[index] for index in indices(possible)]
-        yield from self._together(question, rows)
+        best = next((index for index in indices(sure) if not self._is_silent(question, self.rows[index])), None)
+        if best is None:
+            meant = possible
+        elif self._ranges(question):  # a closer entry speaks of a part of the range
+            meant = possible & ((2 << best) - 1)
+        else:
+            meant = 1 << best
+        yield from self._together(question, [self.rows[index] for index in indices(meant)])
 
     def _is_silent(self, question: Question, row: Row) -> bool:
         return row.partial and self._need(question, row).fit is Fit.NO
 
     def _together(self, question: Question, rows: Sequence[Row], aside: str = "") -> Iterator[Finding]:
         needs = [(row, self._need(question, row)) for row in rows]
-        needs = [(row, need) for row, need in needs if not (row.partial and need.fit is Fit.NO)]
-        if not needs:
-            return
+        speaking = [(row, need) for row, need in needs if not (row.partial and need.fit is Fit.NO)]
+        if not speaking or (len(speaking) < len(needs) and self._ranges(question)):
+            return  # of all or, of a range, of a part of what was asked nothing is known
+        needs = speaking
         good = [row for row, need in needs if need.verdict is None and (need.fit is Fit.YES or self._is_open(need))]
         bad = [(row, need) for row, need in needs if need.fit is Fit.NO or need.verdict is not None]
         if len(bad) == len(needs):
             row, need = bad[0]
             yield Finding(self.rule, row, need.verdict or _verdict(row, need.fit), aside=aside)
-        elif good and (len(good) == len(needs) or (self.rule.mixed == "lenient" and bad)):
+        elif good and (len(good) == len(needs) or (bad and self._is_lenient(question))):
             missing = dict.fromkeys(axis for row, need in needs if row is good[0] for axis in need.missing)
             yield Finding(self.rule, good[0], Verdict.SUPPORTED, tuple(missing), aside=aside)
         elif good and bad:
@@ -168,6 +175,14 @@ class Table:
     def _is_open(self, need: _Need) -> bool:
         """In a lenient table a system that nobody named is one of those that fit."""
         return self.rule.mixed == "lenient" and need.fit is Fit.MAYBE and need.missing == ("distro",)
+
+    def _is_lenient(self, question: Question) -> bool:
+        """Whether one entry that allows is enough: of what was not told, not of a range that was asked about."""
+        return self.rule.mixed == "lenient" and not self._ranges(question)
+
+    def _ranges(self, question: Question) -> bool:
+        values = (question.values.get(axis) for axis in self._selector.axes)
+        return any(value is not None and not value.exact for value in values)
 
     def _between(self, question: Question) -> Iterator[Finding]:
         """Where no entry fits, the nearest before and after decide if they agree: a list between two equal ones."""

@@ -131,6 +131,7 @@ def test_ptx_of_a_newer_toolkit_is_refused_by_an_older_driver(said: Ask) -> None
     assert told(said(jit, driver="540.20")) == [("driver-floor", YES)]
     assert told(said(jit, driver="540.19")) == [("minor-compat", NO)]
     assert told(said(jit, driver="540.19", needs_ptx_jit="no")) == [("minor-compat", YES)]
+    assert told(said(jit, driver=">=530")) == [("minor-compat", OPEN)]
 
 
 # ranges of runtimes
@@ -147,6 +148,8 @@ def test_ptx_of_a_newer_toolkit_is_refused_by_an_older_driver(said: Ask) -> None
         (">=12.4", "519", [NO]),
         ("12.4|13.0", "540.20", [OPEN]),
         (">=14", "590", []),
+        ("12.4|12.9", "540.20", [YES]),
+        ("12.4|13.9", "540.20", [OPEN]),
     ],
 )
 def test_of_several_runtimes_all_must_be_served(said: Ask, runtime: str, driver: str, expected: list[Verdict]) -> None:
@@ -205,6 +208,18 @@ def test_a_package_serves_entitled_devices_on_accepted_branches(
 ) -> None:
     found = said(torch_build="cu130", driver=driver, cuda_compat=package, gpu_class=kind)
     assert told(found) == [(rule, verdict)]
+
+
+def test_what_may_use_no_package_is_not_refused_for_one(said: Ask) -> None:
+    asked = {"torch_build": "cu124", "gpu_class": "geforce", "cuda_compat": "active"}
+    assert told(said(asked, driver_cuda="12.3")) == [("forward-compat", NO)]
+    assert told(said(asked, driver_cuda="<12.6")) == [("forward-compat", OPEN)]
+    assert told(said(asked, driver_cuda="<12.4")) == [("forward-compat", NO)]
+
+
+def test_which_of_several_packages_is_meant_must_be_told(said: Ask) -> None:
+    asked = {"torch_build": "cu130", "driver": "535.1", "gpu_class": "datacenter"}
+    assert told(said(asked, cuda_compat=">=12.8")) == [("forward-compat", OPEN)]
 
 
 def test_a_driver_as_new_as_the_package_does_not_use_it(said: Ask) -> None:

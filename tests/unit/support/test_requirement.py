@@ -64,6 +64,12 @@ def test_a_list_that_was_not_seen_lets_nothing_be_said(said: Ask, kind: dict[str
     assert [each.verdict for each in said("535", **asked)] == [OPEN]
 
 
+@pytest.mark.parametrize(("level", "verdict"), [("12.7", YES), ("12.6", OPEN), ("11.8", OPEN)])
+def test_of_several_images_all_must_start(said: Ask, level: str, verdict: Verdict) -> None:
+    asked = {"container_cuda": ">=12.4,<=12.6", "require_check": "enforced", "gpu_class": "geforce"}
+    assert [each.verdict for each in said("550", **asked, driver_cuda=level)] == [verdict]
+
+
 @pytest.mark.parametrize("kind", ["datacenter", "geforce"])
 @pytest.mark.parametrize("asked", [{"container_cuda": "12.4"}, {"container_cuda": "12", "driver_cuda": "12.2"}])
 def test_a_level_or_a_minor_that_is_not_known_leaves_it_open(said: Ask, asked: dict[str, str], kind: str) -> None:

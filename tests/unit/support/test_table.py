@@ -9,6 +9,8 @@ from orchestrator.vocabulary import Evidence, Verdict
 
 YES, PART, NO, OPEN = Verdict.SUPPORTED, Verdict.DEGRADED, Verdict.UNSUPPORTED, Verdict.UNKNOWN
 
+PARTIAL = {"2.7": "3.13", "2.8": ("3.12", "3.13")}
+
 
 def verdicts(world: SimpleNamespace, rule: Any, **axes: object) -> list[Verdict]:
     return [finding.verdict for finding in world.findings(rule, **axes)]
@@ -268,9 +270,48 @@ def test_entries_that_disagree_are_unknown_and_name_the_missing_axis(world: Simp
 
 
 def test_in_a_lenient_table_one_entry_that_allows_is_enough(world: SimpleNamespace) -> None:
+    rows = [
+        world.row({"torch": "2.8", "channel": "pypi"}, {"torch_build": "cu128"}),
+        world.row({"torch": "2.8", "channel": "pytorch-index"}, {"torch_build": ("cu128", "cu126")}),
+    ]
+    lenient = world.rule(*rows, mode="table", mixed="lenient")
+    assert verdicts(world, lenient, torch="2.8.0", torch_build="cu126") == [YES]
+    assert verdicts(world, lenient, torch="2.8.0", torch_build="cu118") == [NO]
+    assert verdicts(world, world.rule(*rows, mode="table"), torch="2.8.0", torch_build="cu126") == [OPEN]
+
+
+def test_of_a_range_no_table_is_lenient(world: SimpleNamespace) -> None:
+    """Who asks about a range asks about all of it."""
     lenient = pins(world, mixed="lenient")
-    assert verdicts(world, lenient, torch=">=2.7", torchvision="0.23.0") == [YES]
+    assert verdicts(world, lenient, torch=">=2.7", torchvision="0.23.0") == [OPEN]
     assert verdicts(world, lenient, torch=">=2.7", torchvision="0.20.0") == [NO]
+
+
+def test_a_row_that_refuses_a_part_of_a_range_is_told(world: SimpleNamespace) -> None:
+    row = world.row({"torch": "2.8", "torchvision": "0.22"})
+    (finding,) = world.findings(world.rule(row), torch="2.8.0", torchvision=">=0.21")
+    assert (finding.row, finding.verdict) == (row, OPEN)
+    (finding,) = world.findings(world.rule(row), torchvision="0.22.1")  # which torch was not said
+    assert (finding.row, finding.verdict, finding.missing) == (None, OPEN, ("torch",))
+
+
+def test_a_partial_entry_allows_no_more_of_a_range_than_it_names(world: SimpleNamespace) -> None:
+    rows = [world.row({"torch": torch}, {"python": python}, partial=True) for torch, python in PARTIAL.items()]
+    rule = world.rule(*rows, mode="table")
+    assert verdicts(world, rule, torch="2.8.0", python="3.12") == [YES]
+    assert verdicts(world, rule, torch=">=2.7", python="3.13") == [YES]
+    assert verdicts(world, rule, torch=">=2.7", python="3.12") == []
+
+
+def test_a_closer_entry_speaks_of_its_part_of_a_range(world: SimpleNamespace) -> None:
+    rows = [
+        world.row({"torch": ">=2.7"}, {"python": ">=3.9"}),
+        world.row({"torch": "2.8.1"}, {"python": ">=3.10"}),
+    ]
+    rule = world.rule(*rows, mode="table")
+    assert verdicts(world, rule, torch=">=2.7,<2.9", python="3.9") == [OPEN]
+    assert verdicts(world, rule, torch=">=2.7,<2.9", python="3.10") == [YES]
+    assert verdicts(world, rule, torch=">=2.7,<2.8", python="3.9") == [YES]
 
 
 def test_a_need_that_was_not_told_leaves_the_entry_open(world: SimpleNamespace) -> None:
