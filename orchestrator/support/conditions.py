@@ -114,7 +114,8 @@ def fit_other(value: Value, condition: Asked, other: Value) -> Fit:
     if not value.spans or not other.spans:
         return Fit.MAYBE
     if condition.same:
-        return Fit.YES if spans.overlap(value.spans, other.spans) else Fit.NO
+        met = Fit.YES if value.exact and other.exact else Fit.MAYBE
+        return met if spans.overlap(value.spans, other.spans) else Fit.NO
     low = spans.lowest(other.spans)
     same_major = spans.after(low[:1]) if low and condition.compatible else None
     bound: spans.Spans = ((low[:2], same_major),)  # from the same minor on
