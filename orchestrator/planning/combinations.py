@@ -33,7 +33,8 @@ Combination = tuple[tuple[str, str], ...]  # (axis, value) in the order of the r
 class Combined(Struct, frozen=True, kw_only=True):
     """What an interaction wants: its combinations, and what keeps out those that no cell at the edge has.
 
-    `values` and `refuses` are what the cells were made with, for whoever counts them again.
+    `values` and `refuses` are what the cells were made with, for whoever counts them again; `rows` are those over the
+    combined axes that no rule forbids, whether a whole cell came of one or not.
     """
 
     interaction: Interaction
@@ -41,6 +42,7 @@ class Combined(Struct, frozen=True, kw_only=True):
     kept_out: Mapping[Combination, Against]
     values: Mapping[str, Sequence[str]]
     refuses: Refuses
+    rows: tuple[Axes, ...]
 
 
 def combination(values: Axes) -> Combination:
@@ -76,7 +78,12 @@ def combine(
         work.try_alone(one)
     return work.ranked(), [
         Combined(
-            interaction=interaction, wanted=wanted, kept_out=work.kept_out, values=work.values, refuses=work.refuses
+            interaction=interaction,
+            wanted=wanted,
+            kept_out=work.kept_out,
+            values=work.values,
+            refuses=work.refuses,
+            rows=covering.rows,
         )
         for interaction, wanted in zip(interactions, work.wanted, strict=True)
     ]

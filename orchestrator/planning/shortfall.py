@@ -32,7 +32,7 @@ def _coverage(one: Combined, cells: Sequence[PlannedCell], left: Sequence[LeftOu
         one.refuses,
         planned=[cell.axes for cell in cells],
         placed=[cell.axes for cell in cells if cell.placement.placed],
-        others=[entry.axes for entry in left if entry.kind in _DROPPED],
+        others=[*one.rows, *(entry.axes for entry in left if entry.kind in _DROPPED)],
     )
     dropped = {
         each: entry for entry in reversed(left) if entry.kind in _DROPPED for each in held(entry.axes, wanted, groups)

@@ -34,6 +34,7 @@ def wanting(kept_out: dict[Combination, Against]) -> list[Combined]:
             kept_out=kept_out,
             values=VALUES,
             refuses=refuses,
+            rows=(),
         )
     ]
 
