@@ -57,7 +57,7 @@ def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool) -> Li
     return Line(
         values=(
             result.status.value,
-            text.one_line(cell.name, 24),
+            text.one_line(cell.name, 40),
             overview.cases(result),
             overview.span(overview.seconds(result)),
             text.one_line(result.id, 127),
