@@ -186,6 +186,8 @@ class _Work:
 
     def _add(self, base: dict[str, str], stand: Stand) -> None:
         new = self.take([stand.cell])
+        for one in held(stand.cell, self.kept_out, self._groups):
+            del self.kept_out[one]  # around another row it could not stand
         row = self._rows[axes.cell_id(base)]
         shown = sorted(pairs(dict(one)) for one in new)
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
