@@ -5,6 +5,7 @@ byte for byte, and a cell's neighbours differ only in what the changed axis forc
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec import Struct
 
@@ -13,7 +14,7 @@ from orchestrator.axes import matches as version_matches
 from orchestrator.images.bases import RELEASES, glibc
 from orchestrator.images.command import Commands
 from orchestrator.images.failure import Stage, StageFailed
-from orchestrator.images.resolve import Question, Wheel, platform_tag, resolve
+from orchestrator.images.resolve import Ask, Question, Wheel, platform_tag, resolve
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
@@ -50,14 +51,25 @@ def companions(axes: Axes) -> dict[str, str]:
 
 def lock(axes: Axes, site: Site, commands: Commands) -> Lock:
     """The wheels of an image; StageFailed (wheels) when there are none, or when a companion wants another torch."""
-    return _Locking(axes, site, commands).lock()
+    return lock_with(partial(resolve, site=site, commands=commands), axes)
+
+
+def lock_with(ask: Ask, axes: Axes, prefer: Mapping[str, str] | None = None) -> Lock:
+    """The same, answered by `ask`; versions (by package) that are preferred are taken where they can be."""
+    return _Locking(ask, axes, prefer or {}).lock()
+
+
+def why_not(ask: Ask, axes: Axes, package: str, version: str) -> str:
+    """Why the image cannot have that version of a package, in the resolver's words; empty when it can."""
+    return _Locking(ask, axes, {}).why_not(f"{package}=={version}")
 
 
 class _Locking:
     """One image's questions to the resolver."""
 
-    def __init__(self, axes: Axes, site: Site, commands: Commands) -> None:
-        self._axes, self._site, self._commands = axes, site, commands
+    def __init__(self, ask: Ask, axes: Axes, prefer: Mapping[str, str]) -> None:
+        self._resolve, self._axes = ask, axes
+        self._prefer = tuple(f"{name}=={version}" for name, version in sorted(prefer.items()))
         self._wheel = axes.get("torch_from", "wheel") == "wheel"
         self._beside = tuple(f"{package}=={version}" for package, version in companions(axes).items())
 
@@ -75,18 +87,33 @@ class _Locking:
             tools=tuple(wheel for wheel in tools if wheel.name not in rest),
         )
 
+    def why_not(self, pin: str) -> str:
+        """The resolver's words against a pin beside all that the image holds; empty when there are none."""
+        torch = tuple(f"torch=={wheel.version}" for wheel in _named(self._torch(), "torch")) if self._wheel else ()
+        try:
+            self._ask((*torch, *self._beside, *self._numpy(), "pytest"), more=(pin,))
+        except StageFailed as failure:
+            return failure.log or failure.fact
+        return ""
+
     def _ask(
-        self, requirements: tuple[str, ...], pins: tuple[Wheel, ...] = (), *, own_index: bool = True
+        self,
+        requirements: tuple[str, ...],
+        pins: tuple[Wheel, ...] = (),
+        *,
+        own_index: bool = True,
+        more: tuple[str, ...] = (),
     ) -> tuple[Wheel, ...]:
         axes = self._axes
         question = Question(
             requirements=requirements,
-            constraints=tuple(f"{wheel.name}=={wheel.version}" for wheel in pins) + self._of_the_distribution(),
+            constraints=tuple(f"{wheel.name}=={wheel.version}" for wheel in pins) + self._of_the_distribution() + more,
             python=axes["python"],
             platform=platform_tag(axes.get("host_arch", "x86_64"), glibc(axes["base"])),
             build=axes["torch_build"] if own_index else "",
+            preferences=self._prefer,
         )
-        return tuple(wheel for wheel in resolve(question, self._site, self._commands) if not self._is_there(wheel))
+        return tuple(wheel for wheel in self._resolve(question) if not self._is_there(wheel))
 
     def _of_the_distribution(self) -> tuple[str, ...]:
         """A distribution's torch was compiled against the distribution's numpy: another one may break it."""

@@ -5,7 +5,8 @@ import sys
 import tempfile
 import threading
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -37,14 +38,21 @@ class Wheel(Struct, frozen=True, kw_only=True):
         return [self.name, self.version, self.file, self.sha256]
 
 
-class Question(Struct, frozen=True, kw_only=True):
-    """What is asked: requirements under constraints, for one Python on one platform."""
+class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is asked: requirements under constraints, for one Python on one platform.
+
+    `preferences` are pins that are taken where they can be, and given up one by one where they cannot.
+    """
 
     requirements: tuple[str, ...]
     constraints: tuple[str, ...]
     python: str
     platform: str
     build: str
+    preferences: tuple[str, ...] = ()
+
+
+Ask = Callable[[Question], tuple[Wheel, ...]]
 
 
 def platform_tag(architecture: str, glibc: str) -> str:
@@ -52,6 +60,11 @@ def platform_tag(architecture: str, glibc: str) -> str:
     have = tuple(int(part) for part in glibc.split("."))
     major, minor = max((known for known in _MANYLINUX if known <= have), default=_MANYLINUX[0])
     return f"{architecture}-manylinux_{major}_{minor}"
+
+
+def asked_anew(site: Site, commands: Commands) -> Ask:
+    """Asks the site's indexes as they are now, each question once."""
+    return cache(partial(_ask_uv, site=site, commands=commands))
 
 
 def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
@@ -113,6 +126,8 @@ def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
         folder = Path(name)
         (folder / "requirements.in").write_text("\n".join(question.requirements) + "\n")
         (folder / "constraints.txt").write_text("\n".join(question.constraints) + "\n")
+        if question.preferences:
+            (folder / "pylock.toml").write_text(_before(question.preferences))
         done = commands.run(
             [
                 *(uv(), "pip", "compile", "requirements.in", "--constraints", "constraints.txt"),
@@ -132,6 +147,13 @@ def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
                 log=done.log,
             )
         return read_pylock((folder / "pylock.toml").read_text())
+
+
+def _before(pins: Sequence[str]) -> str:
+    """A lock as if an earlier call had left it: what it holds uv takes before anything newer."""
+    held = [pin.split("==", 1) for pin in pins]
+    packages = (f'[[packages]]\nname = "{name}"\nversion = "{version}"\n' for name, version in held)
+    return 'lock-version = "1.0"\ncreated-by = "torchmatrix"\n' + "".join(packages)
 
 
 def read_pylock(content: str) -> tuple[Wheel, ...]:
