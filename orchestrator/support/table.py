@@ -4,7 +4,7 @@ In a rule of mode `all` each row speaks for itself. In a rule of mode `table` th
 table, and the entry that fits best counts; where axes are missing, every entry that may be meant has a say.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -127,6 +127,8 @@ class Table:
             elif need.fit is Fit.NO and not row.partial:
                 missing = _missing(question, row)
                 is_told = question.values.keys() >= {*missing} and self._ranges(question)
+                if is_told and row.otherwise is Verdict.UNKNOWN and _is_ahead(question, row, missing):
+                    continue
                 yield Finding(self.rule, row if is_told else None, Verdict.UNKNOWN, missing)
 
     def _open(self, row: Row, need: _Need) -> Finding:
@@ -283,6 +285,13 @@ def _missing(question: Question, row: Row) -> tuple[str, ...]:
         if (value := question.values.get(axis)) is None
         or conditions.fit(value, conditions.read(axis, condition)) is Fit.MAYBE
     )
+
+
+def _is_ahead(question: Question, row: Row, axes: Iterable[str]) -> bool:
+    """Whether a row speaks of what is not there yet: who asks for at least a version means those that exist."""
+    asked = [question.values[axis].spans[-1:] for axis in axes]
+    spoken = [conditions.read(axis, row.when[axis]).spans.get("", ())[-1:] for axis in axes]
+    return all(span and span[0][1] is None for span in (*asked, *spoken))
 
 
 def _best_of_each(rows: Sequence[Row], evidence: Mapping[str, Evidence]) -> list[Row]:
