@@ -5,7 +5,7 @@ bootstrapped here from the site's mirror. One is never swapped for the other: a 
 that cannot be bootstrapped is a failure that says what to set.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -64,7 +64,10 @@ _DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "s390x": "s390x"
 
 
 class Base(Struct, frozen=True, kw_only=True):
-    """A base resolved: `ref` is what FROM names. It is bootstrapped with `packages`, or is the site's `image`."""
+    """A base resolved: `ref` is what FROM names. It is bootstrapped with `packages`, or is the site's `image`.
+
+    `locked` is what a lock says that the bootstrapped root holds, each `name=version`; without one it is any.
+    """
 
     name: str
     ref: str
@@ -72,11 +75,13 @@ class Base(Struct, frozen=True, kw_only=True):
     suite: str = ""
     architecture: str = ""
     packages: tuple[str, ...] = ()
+    locked: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """Everything that goes into the base, as hex digits; never the mirror that it came from."""
-        return text.digest([self.image, self.suite, self.architecture, list(self.packages), list(OPTIONS)])
+        made_of = [self.image, self.suite, self.architecture, list(self.packages), list(OPTIONS)]
+        return text.digest([*made_of, list(self.locked)] if self.locked else made_of)
 
 
 # Documentation is a fifth of a small root and nothing reads it; syncing each file to disk doubles the time.
@@ -132,7 +137,13 @@ def _bootstrapped(name: str, release: Release, axes: Axes) -> Base:
         architecture=_DEBIAN_ARCHITECTURES[axes.get("host_arch", "x86_64")],
         packages=(*_ALWAYS, *(release.torch_packages if distribution else _TOOLCHAIN)),
     )
-    return replace(draft, ref=f"torchmatrix/base-{name}:{draft.key[:12]}")
+    return holding(draft, ())
+
+
+def holding(base: Base, locked: Sequence[str]) -> Base:
+    """A bootstrapped base that is to hold just these packages, under the name that it then has."""
+    draft = replace(base, locked=tuple(locked))
+    return replace(draft, ref=f"torchmatrix/base-{base.name}:{draft.key[:12]}")
 
 
 def glibc(name: str) -> str:

@@ -1,19 +1,24 @@
 """Makes a base: mmdebstrap from the site's mirror, in memory when there is room, then into the engine as an image."""
 
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from orchestrator.images.bases import OPTIONS, Base
 from orchestrator.images.command import Commands, locked
 from orchestrator.images.docker import Docker
-from orchestrator.images.failure import Stage, StageFailed, at
+from orchestrator.images.failure import Stage, StageFailed, at, stale
+from orchestrator.images.roots import moved, read_root
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
 _DEADLINE_S = 1800.0
+_SHOWN = 3
+_UNKNOWN_PACKAGE = re.compile(r"Unable to locate package (\S+)")
 _ROOM = 6 << 30  # bytes that a base with a distribution's torch needs while it is made: packages, root and archive
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 _INSTALL = ("apt-get", "install", "-y", "--no-install-recommends", "mmdebstrap", "debian-archive-keyring")
@@ -36,6 +41,20 @@ def provide(base: Base, site: Site, docker: Docker, commands: Commands, say: Cal
 
 
 def _bootstrap(base: Base, site: Site, docker: Docker, commands: Commands, say: Callable[[str], None]) -> None:
+    with made_root(base, site, commands, say) as archive:
+        if base.locked:
+            _holds(base, read_root(archive).packages)
+        keep_root(base, archive, docker)
+
+
+def keep_root(base: Base, archive: Path, docker: Docker) -> None:
+    """Has a root in the engine as that base."""
+    docker.import_root(archive, base.ref, {"org.torchmatrix.base": base.key, "org.torchmatrix.base-name": base.name})
+
+
+@contextmanager
+def made_root(base: Base, site: Site, commands: Commands, say: Callable[[str], None]) -> Iterator[Path]:
+    """The base's root as a tar file, for as long as the block takes; StageFailed (base) when it cannot be made."""
     _have_mmdebstrap(commands, say)
     mirror = site.apt_mirror or "Debian's own mirror"
     say(f"base {base.name}: bootstrapping {base.suite} with {', '.join(base.packages)} from {mirror}")
@@ -46,6 +65,8 @@ def _bootstrap(base: Base, site: Site, docker: Docker, commands: Commands, say: 
             deadline_s=_DEADLINE_S,
             env={**os.environ, "TMPDIR": folder, **{f"{scheme}_proxy": url for scheme, url in site.proxies.items()}},
         )
+        if done.code != 0 and base.locked and (gone := _UNKNOWN_PACKAGE.search(done.log)):
+            raise stale(Stage.BASE, f"the mirror has no package {gone[1]} any more", log=done.log)
         if done.code != 0:
             raise StageFailed(
                 Stage.BASE,
@@ -53,8 +74,17 @@ def _bootstrap(base: Base, site: Site, docker: Docker, commands: Commands, say: 
                 log=done.log,
                 hint=f"does this host reach {mirror}? apt_mirror sets another",
             )
-        docker.import_root(
-            archive, base.ref, {"org.torchmatrix.base": base.key, "org.torchmatrix.base-name": base.name}
+        yield archive
+
+
+def _holds(base: Base, packages: Sequence[str]) -> None:
+    """That a root holds the packages that were locked: a mirror gives what it has today, and asks nobody."""
+    if differences := moved(base.locked, packages):
+        raise stale(
+            Stage.BASE,
+            f"the mirror of {base.suite} has not the packages that are locked: {', '.join(differences[:_SHOWN])}"
+            + (f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""),
+            log="\n".join(differences),
         )
 
 

@@ -52,6 +52,13 @@ class StageFailed(InfrastructureError):  # noqa: N818 - reads as what happened
         )
 
 
+def stale(stage: Stage, fact: str, *, log: str = "") -> StageFailed:
+    """What a lock names is not to be had: nothing else is taken in its place."""
+    return StageFailed(
+        stage, fact, log=log, cause=Cause.LOCK_STALE, hint="`torchmatrix lock --upgrade` renews the lock"
+    )
+
+
 @contextmanager
 def at(stage: Stage) -> Iterator[None]:
     """Names the stage in which this machine's own trouble (a full disk, no right to write) met the image."""
