@@ -68,7 +68,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
     `rank` orders reasons of one verdict, `rank_yes` those that hold when they are not worth the same place. `answers`
     are the scopes that every row of the rule answers. A rule that does not prove refuses only: that it holds makes
-    nothing supported.
+    nothing supported. `some_of_range`: of a range it is enough that one version fits, as a resolver takes that one.
     """
 
     name: Name
@@ -82,6 +82,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     between: str = ""
     relation: Literal["none", "cuda"] = "none"
     releases_only: bool = False
+    some_of_range: bool = False
     about: str = ""
     yes: Text
     no: Text

@@ -179,8 +179,8 @@ class Table:
         return self.rule.mixed == "lenient" and need.fit is Fit.MAYBE and need.missing == ("distro",)
 
     def _is_lenient(self, question: Question) -> bool:
-        """Whether one entry that allows is enough: of what was not told, not of a range that was asked about."""
-        return self.rule.mixed == "lenient" and not self._ranges(question)
+        """Whether one entry that allows is enough: of what was not told, and where a rule says so of a range."""
+        return self.rule.mixed == "lenient" and (self.rule.some_of_range or not self._ranges(question))
 
     def _ranges(self, question: Question) -> bool:
         values = (question.values.get(axis) for axis in self._selector.axes)

@@ -407,3 +407,25 @@ def test_a_finding_names_the_axes_of_its_row(world: SimpleNamespace) -> None:
     row = world.row({"torch": "2.8"}, need_any=({"python": ">=3.9"}, {"torch": "2.8", "numpy": "2"}))
     (finding,) = world.findings(world.rule(row), torch="2.8.0", python="3.12")
     assert finding.axes == ("torch", "python", "numpy")
+
+
+def test_of_a_range_one_version_is_enough_where_a_rule_says_so(world: SimpleNamespace) -> None:
+    """Who names a build and at least a version gets one of the releases that have it."""
+    rows = [
+        world.row({"torch": torch}, {"torch_build": builds})
+        for torch, builds in {"2.8": ("cu126", "cu128"), "2.9": ("cu126", "cu130")}.items()
+    ]
+    rule = world.rule(*rows, mode="table", mixed="lenient", some_of_range=True)
+    assert verdicts(world, rule, torch=">=2.8", torch_build="cu130") == [YES]
+    assert verdicts(world, rule, torch=">=2.8", torch_build="cu118") == [NO]
+    assert verdicts(world, world.rule(*rows, mode="table", mixed="lenient"), torch=">=2.8", torch_build="cu130") == [
+        OPEN
+    ]
+
+
+def test_at_least_a_version_means_those_that_exist(world: SimpleNamespace) -> None:
+    row = world.row({"torch": ">=2.16"}, otherwise=OPEN)
+    rule = world.rule(row)
+    assert verdicts(world, rule, torch="2.16") == [OPEN]
+    assert verdicts(world, rule, torch=">=2.14") == []
+    assert verdicts(world, rule, torch=">=2.14,<2.17") == [OPEN]
