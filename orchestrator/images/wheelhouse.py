@@ -1,34 +1,30 @@
 """Wheels on this host: fetched once, kept by their SHA-256, never trusted without it."""
 
-import base64
 import contextlib
 import hashlib
 import os
 import re
 import shutil
-import ssl
 import tempfile
 import time
 import urllib.error
-import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from orchestrator import text
 from orchestrator.axes import matches
 from orchestrator.images.command import Commands
-from orchestrator.images.failure import Stage, StageFailed, at
+from orchestrator.images.failure import Stage, StageFailed, at, stale
+from orchestrator.images.remote import opened
 from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
 _AT_ONCE = 4
 _TRIES = 3
-_READ_TIMEOUT_S = 60.0
 _CHUNK = 1 << 20
 
 
@@ -77,51 +73,22 @@ def _copy(wheel: Wheel, target: Path, site: Site, commands: Commands) -> None:
     seen = hashlib.sha256()
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".fetch-", delete=False) as file:
         try:
-            with _opened(wheel.url, site) as source:
+            with opened(wheel.url, site) as source:
                 while chunk := source.read(_CHUNK):
                     commands.go_on()
                     seen.update(chunk)
                     file.write(chunk)
             file.flush()
             if seen.hexdigest() != wheel.sha256:
-                raise StageFailed(
+                raise stale(
                     Stage.WHEELS,
                     f"{wheel.file} is not the file that was locked: SHA-256 {seen.hexdigest()}, not {wheel.sha256}",
-                    cause=Cause.LOCK_STALE,
                 )
             Path(file.name).chmod(0o644)
             Path(file.name).replace(target)
         finally:
             with contextlib.suppress(FileNotFoundError):
                 Path(file.name).unlink()
-
-
-@contextlib.contextmanager
-def _opened(url: str, site: Site) -> Iterator[BinaryIO]:
-    parts = urlsplit(url)
-    if parts.scheme == "file":
-        with Path(unquote(parts.path)).open("rb") as file:
-            yield file
-        return
-    if parts.scheme not in {"http", "https"}:
-        raise StageFailed(Stage.WHEELS, f"`{text.one_line(parts.scheme, 20)}:` is no place to fetch wheels from")
-    context = ssl.create_default_context(cafile=site.ca_bundle or None)
-    opener = urllib.request.build_opener(
-        urllib.request.HTTPSHandler(context=context),
-        *([urllib.request.ProxyHandler(dict(site.proxies))] if site.proxies else []),
-    )
-    with opener.open(urllib.request.Request(url, headers=_login(url, site)), timeout=_READ_TIMEOUT_S) as answer:  # noqa: S310
-        yield answer
-
-
-def _login(url: str, site: Site) -> dict[str, str]:
-    """The login that an index's own address carries, for files on the same host."""
-    for index in (*site.indexes.values(), *site.extra_indexes, *site.find_links):
-        parts = urlsplit(index)
-        if parts.username and parts.hostname == urlsplit(url).hostname:
-            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-            return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
-    return {}
 
 
 def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:
