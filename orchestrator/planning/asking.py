@@ -62,11 +62,15 @@ class Asking:
         if key not in self._refusals:
             reason = self._from_nogoods(key)
             if reason is None:
-                reason = site_refusal(cell, self._rules) or self._says.refusal(cell)
+                reason = site_refusal(cell, self._rules) or self._refused(cell)
                 if reason is not None:
                     self._learn(reason, cell)
             self._refusals[key] = reason
         return self._refusals[key]
+
+    def _refused(self, cell: Axes) -> Reason | None:
+        answer = self.answer(cell)  # what is not refused is asked for its answer next
+        return answer.reasons[0] if answer.verdict is Verdict.UNSUPPORTED else None
 
     def refusal_of_all(self, partial: Axes) -> Reason | None:
         """The first reason that forbids every cell of the matrix with some values, if one does."""
@@ -113,11 +117,7 @@ class Asking:
         if reason := self.refusal(cell):
             return against(reason)
         answer = self.answer(cell)
-        if answer.verdict in PLANNED:
-            return None
-        if answer.verdict is Verdict.UNKNOWN:
-            return _unknown(answer)
-        return against(answer.reasons[0])
+        return None if answer.verdict in PLANNED else _unknown(answer)
 
 
 # What a row says of how its image is made, and what is a rule's to know: torch of a distribution comes in one version,

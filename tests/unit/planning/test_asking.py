@@ -90,9 +90,9 @@ def test_nobody_is_asked_twice_nor_for_what_a_refusal_told_already(make: SimpleN
     asked: Counter[frozenset[Any]] = Counter()
 
     class Counting(make.vendor):  # type: ignore[misc, name-defined]
-        def refusal(self, axes: Mapping[str, str], undecided: frozenset[str] = frozenset()) -> Any:
-            asked[frozenset(axes.items())] += 1
-            return super().refusal(axes, undecided)
+        def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
+            asked[frozenset(combination.items())] += 1
+            return super().answer(combination, nearest=nearest)  # type: ignore[no-any-return]
 
     asking = Asking(Counting(make.says(Verdict.UNSUPPORTED, torch="2.6.0", python="3.13")), ())
     cell = make.cpu | {"torch": "2.6.0", "python": "3.13"}
