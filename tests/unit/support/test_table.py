@@ -280,21 +280,6 @@ def test_in_a_lenient_table_one_entry_that_allows_is_enough(world: SimpleNamespa
     assert verdicts(world, world.rule(*rows, mode="table"), torch="2.8.0", torch_build="cu126") == [OPEN]
 
 
-def test_of_a_range_no_table_is_lenient(world: SimpleNamespace) -> None:
-    """Who asks about a range asks about all of it."""
-    lenient = pins(world, mixed="lenient")
-    assert verdicts(world, lenient, torch=">=2.7", torchvision="0.23.0") == [OPEN]
-    assert verdicts(world, lenient, torch=">=2.7", torchvision="0.20.0") == [NO]
-
-
-def test_a_row_that_refuses_a_part_of_a_range_is_told(world: SimpleNamespace) -> None:
-    row = world.row({"torch": "2.8", "torchvision": "0.22"})
-    (finding,) = world.findings(world.rule(row), torch="2.8.0", torchvision=">=0.21")
-    assert (finding.row, finding.verdict) == (row, OPEN)
-    (finding,) = world.findings(world.rule(row), torchvision="0.22.1")  # which torch was not said
-    assert (finding.row, finding.verdict, finding.missing) == (None, OPEN, ("torch",))
-
-
 def test_a_partial_entry_allows_no_more_of_a_range_than_it_names(world: SimpleNamespace) -> None:
     rows = [world.row({"torch": torch}, {"python": python}, partial=True) for torch, python in PARTIAL.items()]
     rule = world.rule(*rows, mode="table")
@@ -407,25 +392,3 @@ def test_a_finding_names_the_axes_of_its_row(world: SimpleNamespace) -> None:
     row = world.row({"torch": "2.8"}, need_any=({"python": ">=3.9"}, {"torch": "2.8", "numpy": "2"}))
     (finding,) = world.findings(world.rule(row), torch="2.8.0", python="3.12")
     assert finding.axes == ("torch", "python", "numpy")
-
-
-def test_of_a_range_one_version_is_enough_where_a_rule_says_so(world: SimpleNamespace) -> None:
-    """Who names a build and at least a version gets one of the releases that have it."""
-    rows = [
-        world.row({"torch": torch}, {"torch_build": builds})
-        for torch, builds in {"2.8": ("cu126", "cu128"), "2.9": ("cu126", "cu130")}.items()
-    ]
-    rule = world.rule(*rows, mode="table", mixed="lenient", some_of_range=True)
-    assert verdicts(world, rule, torch=">=2.8", torch_build="cu130") == [YES]
-    assert verdicts(world, rule, torch=">=2.8", torch_build="cu118") == [NO]
-    assert verdicts(world, world.rule(*rows, mode="table", mixed="lenient"), torch=">=2.8", torch_build="cu130") == [
-        OPEN
-    ]
-
-
-def test_at_least_a_version_means_those_that_exist(world: SimpleNamespace) -> None:
-    row = world.row({"torch": ">=2.16"}, otherwise=OPEN)
-    rule = world.rule(row)
-    assert verdicts(world, rule, torch="2.16") == [OPEN]
-    assert verdicts(world, rule, torch=">=2.14") == []
-    assert verdicts(world, rule, torch=">=2.14,<2.17") == [OPEN]
