@@ -47,6 +47,7 @@ class Site(Struct, frozen=True, kw_only=True):
     store: Path
     cache: Path
     origins: Mapping[str, str]
+    locks: Path | None = None  # the folder of lock files beside the matrix at hand; no setting of a site
 
     @property
     def default_index(self) -> str:

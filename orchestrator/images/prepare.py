@@ -16,7 +16,8 @@ from orchestrator.images.build import build, have
 from orchestrator.images.command import Commands
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import BuildFailure, Stage, StageFailed, at
-from orchestrator.images.lock import lock
+from orchestrator.images.given import NO_MORE, Given
+from orchestrator.images.locked import base_of, lock_of, wheels_of
 from orchestrator.images.observe import PYTHON, observe_image
 from orchestrator.images.packages import find_packages
 from orchestrator.images.recipe import Recipe, checked, write
@@ -84,8 +85,9 @@ def attempt(key: str, make: Callable[[], Image], say: Say) -> Image | BuildFailu
 def make_recipe(axes: Axes, site: Site, commands: Commands, say: Say) -> Recipe:
     """The recipe of a combination, with its wheels on this host; StageFailed or InputErrors."""
     full = checked(axes)
-    base = find_base(full, site.bases)
-    locked = lock(full, site, commands)
+    held = lock_of(full, site, say)
+    base = base_of(held, find_base(full, site.bases))
+    locked = wheels_of(held, full, site, commands)
     fetch(locked.wheels, site, commands, say)
     check_torch(locked.torch, full["torch_build"], site)
     with at(Stage.BASE):

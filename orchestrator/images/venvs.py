@@ -10,7 +10,8 @@ from orchestrator import text
 from orchestrator.axes import image_axes
 from orchestrator.images.command import Commands, locked
 from orchestrator.images.failure import Stage, StageFailed, at
-from orchestrator.images.lock import Lock, lock
+from orchestrator.images.lock import Lock
+from orchestrator.images.locked import lock_of, wheels_of
 from orchestrator.images.observe import observe_interpreter
 from orchestrator.images.recipe import checked
 from orchestrator.images.resolve import uv, uv_environment
@@ -30,7 +31,7 @@ def make_venv(key: str, axes: Axes, site: Site, commands: Commands, say: Callabl
     if full["torch_from"] != "wheel":
         raise StageFailed(Stage.BASE, "a venv takes torch from wheels only", cause=Cause.MISSING_PACKAGE)
     python = find_python(full["python"], site, commands)
-    held = lock(full, site, commands)
+    held = wheels_of(lock_of(full, site, say), full, site, commands)
     fetch(held.wheels, site, commands, say)
     check_torch(held.torch, full["torch_build"], site)
     digest = text.digest([python, [wheel.identity for wheel in held.wheels]])

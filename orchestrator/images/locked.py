@@ -1,0 +1,97 @@
+"""What an image is to be made of: its lock where there is one, resolved anew, and said so, where there is none."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from orchestrator.axes import image_id
+from orchestrator.images.bases import Base, holding
+from orchestrator.images.command import Commands
+from orchestrator.images.failure import Stage, stale
+from orchestrator.images.index import located
+from orchestrator.images.lock import Lock, lock
+from orchestrator.images.locks import LockedBase, LockFile, read_lock
+from orchestrator.images.resolve import Wheel
+from orchestrator.images.wheelhouse import place_of
+from orchestrator.settings import Site
+
+Axes = Mapping[str, str]
+
+
+def lock_of(full: Axes, site: Site, say: Callable[[str], None]) -> LockFile | None:
+    """The lock file of image axes that are complete; None where there is none, which is said.
+
+    InputError when the file is no lock, StageFailed (wheels) when it is one of something else.
+    """
+    if site.locks is None:
+        return None
+    image = image_id(full)
+    found = read_lock(site.locks, image)
+    if found is None:
+        say(f"image {image}: no lock, so its wheels are resolved anew: `torchmatrix lock` makes one")
+    elif why := other_image(found, image, full):
+        raise stale(Stage.WHEELS, f"the lock of {image} does not fit the matrix: {why}")
+    return found
+
+
+def other_image(held: LockFile, image: str, full: Axes) -> str:
+    """What a lock says that another image than this one would have; empty when nothing is."""
+    if held.image != image:
+        return f"it is of {held.image}"
+    different = [name for name in sorted({*held.axes, *full}) if held.axes.get(name) != full.get(name)]
+    return ", ".join(
+        f"{name} is {held.axes.get(name, 'not there')}, not {full.get(name, 'there')}" for name in different
+    )
+
+
+def wheels_of(held: LockFile | None, full: Axes, site: Site, commands: Commands) -> Lock:
+    """The wheels, each here already or with its place; StageFailed (wheels) otherwise."""
+    if held is None:
+        return lock(full, site, commands)
+    wheels = held.lock
+    absent = [wheel for wheel in wheels.wheels if not place_of(wheel, site).is_file()]
+    found = {wheel.sha256: wheel for wheel in located(absent, full["torch_build"], site)}
+
+    def placed(layer: tuple[Wheel, ...]) -> tuple[Wheel, ...]:
+        return tuple(found.get(wheel.sha256, wheel) for wheel in layer)
+
+    return Lock(torch=placed(wheels.torch), companions=placed(wheels.companions), tools=placed(wheels.tools))
+
+
+def base_of(held: LockFile | None, base: Base) -> Base:
+    """The site's base, held to what is locked of it; StageFailed (base) when it is another one."""
+    if held is None:
+        return base
+    if why := other_base(held.base, base):
+        raise stale(Stage.BASE, why)
+    return holding(base, held.base.packages) if held.base.packages else base
+
+
+def other_base(held: LockedBase, base: Base) -> str:
+    """Why the site's base is not the locked one; empty when it is, or when nothing is locked of it."""
+    if held.digest and not base.image.endswith(held.digest):
+        return f"base {base.name} is locked as {held.digest}, and this site has {base.image or 'one of its own making'}"
+    if not held.packages:
+        return ""
+    if base.image:
+        return f"base {base.name} is locked as bootstrapped from {held.suite}, and this site has {base.image}"
+    asked = (base.suite, base.architecture, base.packages)
+    if asked != (held.suite, held.architecture, held.include):
+        return f"base {base.name} is locked with {', '.join(held.include)}, and is made with {', '.join(base.packages)}"
+    return ""
+
+
+def identified(base: Base) -> LockedBase:
+    """What is known of a base before it is made."""
+    return LockedBase(
+        name=base.name,
+        digest=f"sha256:{base.image.rpartition('sha256:')[2]}" if base.image else "",
+        suite=base.suite,
+        architecture=base.architecture,
+        include=base.packages,
+    )
+
+
+def with_root(base: LockedBase, packages: tuple[str, ...], release: str, date: str) -> LockedBase:
+    """The base with what came when it was made."""
+    return replace(base, packages=packages, release=release, date=date)
