@@ -118,10 +118,18 @@ def _site(values: Mapping[str, _Value], origins: Mapping[str, str]) -> Site:
         bases=pairs("bases"),
         packages=one("packages"),
         proxies=pairs("proxies"),
-        store=Path(one("store")).expanduser(),
-        cache=Path(one("cache")).expanduser(),
+        store=_at_home(one("store")),
+        cache=_at_home(one("cache")),
         origins=dict(origins),
     )
+
+
+def _at_home(path: str) -> Path:
+    """The path, with a leading `~` as the home that it names; one of a user who is not there stays as it is written."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 # --- the host ---------------------------------------------------------------------------------------------------------
@@ -219,7 +227,7 @@ def _pip_files(environ: Mapping[str, str]) -> Sequence[Path]:
 def site_file(environ: Mapping[str, str]) -> Path:
     """The user's file: `$TORCHMATRIX_SITE`, else `torchmatrix/site.yaml` in the configuration folder."""
     if named := environ.get("TORCHMATRIX_SITE"):
-        return Path(named).expanduser()
+        return _at_home(named)
     home = Path(environ.get("HOME") or "~").expanduser()
     return Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "torchmatrix/site.yaml"
 

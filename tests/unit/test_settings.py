@@ -56,6 +56,12 @@ def test_cache_store_and_packages_follow_the_home_of_the_user(environ, home):
     assert site.packages == str(home / "d/torchmatrix/packages")
 
 
+def test_the_home_of_a_user_who_is_not_there_is_a_name_like_any_other(environ, home):
+    write(home / ".config/torchmatrix/site.yaml", "store: ~nobody-here/x\ncache: ~/c\n")
+
+    assert load_site(environ).store == Path("~nobody-here/x")
+
+
 def test_certificates_and_proxies_come_from_the_environment(environ):
     site = load_site({**environ, "SSL_CERT_FILE": "/ca.pem", "https_proxy": "http://proxy", "NO_PROXY": "localhost"})
 

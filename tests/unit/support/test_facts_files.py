@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -64,12 +65,41 @@ def test_what_is_wrong_in_a_file_is_told_with_its_name(tmp_path: Path, old: str,
     assert "mine.yaml" in (caught.value.place)
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"- a\n- b\n", b"", b"text", b"{a: *b}", b"\x00"])
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe\x00", b"- a\n- b\n", b"", b"text", b"{a: *b}", b"\x00", b"{{a: b}: c}", b"? [{a: b}]"]
+)
 def test_what_is_no_facts_file_is_told(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "mine.yaml"
     path.write_bytes(content)
     with pytest.raises(InputError):
         read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("a: &a [x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n", "line 2: aliases are not supported"),
+        ("sources: &a {b: *a}\n", "aliases are not supported"),
+        ("[" * 5000, "is no YAML"),
+        ("# " + "x" * (4 << 20), "larger than 4 MiB"),
+    ],
+)
+def test_a_file_that_would_grow_is_refused_before_it_does(tmp_path: Path, content: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, content)
+    assert told in caught.value.fact
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "mine.yaml")
+    with pytest.raises(InputError, match="not a regular file"):
+        read_file(tmp_path / "mine.yaml")
+
+
+def test_a_pattern_that_python_will_read_otherwise_is_refused(tmp_path: Path) -> None:
+    device = "devices: [{id: a, vendor: nvidia, family: c, patterns: ['[[a]'], source: doc}]\n"
+    with pytest.raises(InputError, match="no pattern"):
+        read(tmp_path, device)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
