@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from orchestrator import axes, text
+from orchestrator import axes, masking, text, yaml_bounds
 from orchestrator.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ class Site(Struct, frozen=True, kw_only=True):
     def default_index(self) -> str:
         """The index of everything that is not built for one accelerator."""
         return self.indexes.get("", PYPI)
+
+    @property
+    def passwords(self) -> tuple[bytes, ...]:
+        """What the addresses of the site carry to log in with."""
+        lists = (self.indexes.values(), self.extra_indexes, self.find_links, (self.apt_mirror,), self.proxies.values())
+        return tuple(masking.passwords(address for addresses in lists for address in addresses))
 
     def torch_index(self, build: str) -> str:
         """The index of a torch build; empty when the site's other sources are where its torch is."""
@@ -284,8 +290,10 @@ def _entries(file: Path, content: str) -> "Sequence[tuple[Node, Node]]":
     from ruamel.yaml.nodes import MappingNode
 
     try:
+        yaml_bounds.admit(content)
         root = YAML(typ="safe", pure=True).compose(content)
-    except (YAMLError, RecursionError) as problem:
+    except (YAMLError, ValueError, LookupError, TypeError, AttributeError, AssertionError) as problem:
+        # The pure parser lets a few of its own slips through on hostile input.
         raise InputError(f"is not YAML: {text.one_line(str(problem))}", place=str(file)) from problem
     if root is None:
         return ()

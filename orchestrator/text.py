@@ -119,6 +119,25 @@ def digest(value: object, length: int = 64) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()[:length]
 
 
+_SECRET_WORDS = frozenset(
+    {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "KEY", "APIKEY", "AUTH", "CREDENTIAL"}
+)
+_SECRET_WORDS |= {f"{word}S" for word in _SECRET_WORDS}
+_PLACE_WORDS = frozenset({"FILE", "PATH", "DIR"})
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of this name would hold a secret: `HF_TOKEN`, not `TOKENIZERS_PARALLELISM` or `KEY_FILE`."""
+    words = re.findall(r"[A-Z]+", name.upper())
+    return not _SECRET_WORDS.isdisjoint(words) and words[-1] not in _PLACE_WORDS
+
+
+def secret_in(environment: str) -> str:
+    """The first variable of `A=1 B=2` whose name says that it holds a secret, or an empty text."""
+    names = (pair.partition("=")[0] for pair in environment.split(" "))
+    return next((name for name in names if looks_secret(name)), "")
+
+
 def pairs(mapping: Mapping[str, str]) -> str:
     """`a=1 b=2`: how axes are shown in one line."""
     return " ".join(f"{one_line(name, 60)}={one_line(value, 120)}" for name, value in mapping.items())

@@ -17,7 +17,7 @@ from orchestrator.cli.options import (
     select_option,
     tier_option,
 )
-from orchestrator.cli.output import say, show, show_json
+from orchestrator.cli.output import keep_out, say, show, show_json
 from orchestrator.errors import ExitCode
 from orchestrator.vocabulary import Verdict
 
@@ -32,13 +32,19 @@ if TYPE_CHECKING:
 def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jobs: int, as_json: bool) -> None:
     """Build the images of the cells that this machine can run, or of those selected."""
     from orchestrator.images.failure import BuildFailure
+    from orchestrator.images.given import Given
+    from orchestrator.running.secret_files import laid_out
     from orchestrator.running.supply import supply
     from orchestrator.settings import load_site
 
     planned, host = plan_of(file, select, tier, engine)
     possible = (cell for cell in planned.cells if cell.support.verdict is not Verdict.UNSUPPORTED)
-    wanted = _wanted(cell for cell in possible if select or cell.placement.placed)
-    made = supply(usable(host), wanted, load_site(os.environ), jobs=jobs, say=say)
+    cells = [cell for cell in possible if select or cell.placement.placed]
+    site = load_site(os.environ)
+    with laid_out(cells, os.environ, site.passwords) as secrets:
+        keep_out(secrets.masker)
+        given = Given(secrets=secrets.of(cells), masker=secrets.masker)
+        made = supply(usable(host), _wanted(cells), site, jobs=jobs, say=say, given=given)
     failures = [image for image in made.values() if isinstance(image, BuildFailure)]
     if as_json:
         import msgspec

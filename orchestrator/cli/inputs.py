@@ -20,7 +20,7 @@ def matrix(file: Path) -> "Matrix":
 
     read = load(file)
     # What is read, checked and not acted on yet must not look as if it were.
-    if waiting := [name for name in ("loads", "secrets", "gates") if getattr(read, name)]:
+    if waiting := [name for name in ("loads", "gates") if getattr(read, name)]:
         say(f"note: {file}: {', '.join(waiting)}: read and checked, nothing acts on it yet")
     return resolve(read, support_of(read, file.parent).facts.values) if has_aliases(read) else read
 

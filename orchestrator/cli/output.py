@@ -7,12 +7,20 @@ from typing import Any
 import click
 
 from orchestrator import text
+from orchestrator.masking import NOTHING, Masker
+
+_IN_FORCE = [NOTHING]
+
+
+def keep_out(masker: Masker) -> None:
+    """From here to the end of the process nothing is printed in which the masker finds a secret, errors included."""
+    _IN_FORCE[0] = masker
 
 
 def show(output: str) -> bool:
     """Print a result; whether somebody still reads."""
     try:
-        click.echo(output)
+        click.echo(_IN_FORCE[0].text(output))
     except BrokenPipeError:
         # The reader has gone (`| head`). The verb's exit code stays what it is: others read that.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -30,7 +38,7 @@ def show_json(value: Any) -> None:
 def say(line: str) -> None:
     """Tell of progress or an error, with nothing in it that acts on a terminal."""
     try:
-        click.echo(text.visible(line), err=True)
+        click.echo(text.visible(_IN_FORCE[0].text(line)), err=True)
     except BrokenPipeError:
         # Nobody listens any more: what was asked for is done all the same.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

@@ -16,7 +16,7 @@ from orchestrator.cli.options import (
     select_option,
     tier_option,
 )
-from orchestrator.cli.output import say
+from orchestrator.cli.output import keep_out, say
 from orchestrator.cli.report import report, report_what_is_there
 from orchestrator.errors import TorchmatrixError
 
@@ -44,6 +44,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.reports import overview
     from orchestrator.results.outcome import exit_code
     from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
+    from orchestrator.running.secret_files import laid_out
     from orchestrator.settings import load_site
 
     if select and (resume or plan_file):
@@ -53,22 +54,27 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     engine = begun if begun in ENGINES else engine
     planned, host = (read_plan(given), host_of(engine)) if given else plan_of(file, select, tier, engine)
     say(f"engine: {usable(host)} ({host.engine_reason})")
-    folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
-    say(f"run: {folder}")
-    try:
-        done = run_plan(
-            planned,
-            load_site(os.environ),
-            ENGINES[host.engine](),
-            folder,
-            host=host,
-            suites=suites_folder(),
-            say=say,
-            resume=resume is not None,
-            jobs=jobs,
-        )
-    except TorchmatrixError:
-        report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), here=here))
-        raise
+    site = load_site(os.environ)
+    placed = [cell for cell in planned.cells if cell.placement.placed]
+    with laid_out(placed, os.environ, site.passwords) as secrets:
+        keep_out(secrets.masker)
+        folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
+        say(f"run: {folder}")
+        try:
+            done = run_plan(
+                planned,
+                site,
+                ENGINES[host.engine](),
+                folder,
+                host=host,
+                suites=suites_folder(),
+                say=say,
+                resume=resume is not None,
+                jobs=jobs,
+                secrets=secrets,
+            )
+        except TorchmatrixError:
+            report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), here=here))
+            raise
     report(done, folder, as_json=as_json)
     sys.exit(exit_code(done, here=here))

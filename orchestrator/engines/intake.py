@@ -4,6 +4,7 @@ The cell is not trusted: what it left may be a link to a file of the host, a FIF
 size. A file is opened here only to be made anew.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import BinaryIO
 
 from orchestrator import text
 from orchestrator.engines.log import LOG_FILE
-from orchestrator.formats import ATTEMPT, BUNDLE_FILES
+from orchestrator.formats import ATTEMPT, BUNDLE_FILES, CHECKSUMS
+from orchestrator.masking import NOTHING, Masker
 
 FILE_BYTES = 64 << 20
 TOTAL_BYTES = 128 << 20
@@ -21,7 +23,16 @@ _NAMED = 20  # foreign files that are named; the others are counted
 class Intake:
     """Writes taken files into a folder; `files` and `refused` say what became of each."""
 
-    def __init__(self, folder: Path, *, file_bytes: int = FILE_BYTES, total_bytes: int = TOTAL_BYTES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        file_bytes: int = FILE_BYTES,
+        total_bytes: int = TOTAL_BYTES,
+        masker: Masker = NOTHING,
+    ) -> None:
+        self._masker = masker
+        self._digests: dict[str, str] = {}
         self._folder = folder
         self._file_bytes = file_bytes
         self._room = total_bytes
@@ -65,7 +76,7 @@ class Intake:
         whole = False
         try:
             with os.fdopen(descriptor, "wb") as file:
-                whole = _copy(chunks, file, size)
+                whole = self._copy(chunks, file, size)
         finally:
             if not whole:
                 path.unlink()
@@ -75,16 +86,31 @@ class Intake:
         self._room -= size
         self.files = (*self.files, name)
 
+    def settle(self) -> None:
+        """Once all is taken: a checksum that was right before something was masked in its file is right again."""
+        changed = {old: new for old, new in self._digests.items() if old != new}
+        if changed and CHECKSUMS in self.files:
+            sums = self._folder / CHECKSUMS
+            told = sums.read_bytes()
+            for old, new in changed.items():
+                told = told.replace(old.encode(), new.encode())
+            sums.write_bytes(told)
 
-def _copy(chunks: Iterable[bytes], file: BinaryIO, size: int) -> bool:
-    """Whether the chunks came to exactly `size` bytes; no more than that is written."""
-    left = size
-    for chunk in chunks:
-        left -= len(chunk)
-        if left < 0:
-            return False
-        file.write(chunk)
-    return left == 0
+    def _copy(self, chunks: Iterable[bytes], file: BinaryIO, size: int) -> bool:
+        """Whether the chunks came to exactly `size` bytes; no more than that is written, secrets masked."""
+        masked, came, went = self._masker.stream(), hashlib.sha256(), hashlib.sha256()
+        left = size
+        for chunk in chunks:
+            left -= len(chunk)
+            if left < 0:
+                return False
+            came.update(chunk)
+            went.update(certain := masked.feed(chunk))
+            file.write(certain)
+        went.update(rest := masked.end())
+        file.write(rest)
+        self._digests[came.hexdigest()] = went.hexdigest()
+        return left == 0
 
 
 def make_ready(folder: Path) -> None:

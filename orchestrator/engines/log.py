@@ -3,6 +3,7 @@
 import codecs
 from pathlib import Path
 
+from orchestrator.masking import NOTHING, Masker
 from orchestrator.model import Log
 
 HEAD_BYTES = 64 << 10
@@ -11,9 +12,10 @@ LOG_FILE = "log.txt"  # beside the bundle
 
 
 class LogKeeper:
-    """Takes a stream of bytes in any pieces; keeps its first and last part and counts all of it."""
+    """Takes a stream of bytes in any pieces; keeps its first and last part and counts all of it, secrets masked."""
 
-    def __init__(self, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> None:
+    def __init__(self, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES, masker: Masker = NOTHING) -> None:
+        self._masked = masker.stream()
         self._head = bytearray()
         self._tail = bytearray()
         self._head_bytes = head_bytes
@@ -22,6 +24,9 @@ class LogKeeper:
 
     def feed(self, data: bytes) -> None:
         """Take the next piece."""
+        self._keep(self._masked.feed(data))
+
+    def _keep(self, data: bytes) -> None:
         self._total += len(data)
         room = self._head_bytes - len(self._head)
         if room > 0:
@@ -33,6 +38,7 @@ class LogKeeper:
 
     def log(self) -> Log:
         """What was kept, as text: no character is cut in two, bytes that are not UTF-8 become U+FFFD."""
+        self._keep(self._masked.end())
         tail = bytes(self._tail[-self._tail_bytes :])
         if len(self._head) + len(tail) == self._total:  # nothing was cut: a character may lie across the two
             whole = codecs.getincrementaldecoder("utf-8")("replace")

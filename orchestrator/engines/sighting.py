@@ -30,8 +30,8 @@ class Sighting:
     """The facts of one attempt, filled in as it goes through its steps."""
 
     def __init__(self, task: Task, step: StepLog) -> None:
-        self.log = LogKeeper()
-        self.intake = Intake(task.out)
+        self.log = LogKeeper(masker=task.masker)
+        self.intake = Intake(task.out, masker=task.masker)
         self.ending = Ending(task.deadline_s)
         self.code: int | None = None
         self.oom = False
@@ -51,11 +51,21 @@ class Sighting:
         A disk that is full or a folder that cannot be written to is one too.
         """
         try:
-            with self._enter(step), _disk():
+            with self._enter(step), self._unspoken(), _disk():
                 yield
         except InfrastructureError as lost:
             if not self._problem:
                 self._problem, self._step = str(lost), step
+            raise
+
+    @contextmanager
+    def _unspoken(self) -> Iterator[None]:
+        """Masks what an error says before it is written anywhere: names of what a cell left may stand in it."""
+        try:
+            yield
+        except InfrastructureError as lost:
+            mask = self._task.masker.text
+            lost.fact, lost.place, lost.cause = mask(lost.fact), mask(lost.place), mask(lost.cause)
             raise
 
     def begin(self) -> None:
@@ -72,6 +82,7 @@ class Sighting:
         """The finished attempt; `log.txt` is written with it."""
         log = self.log.log()
         if self._task.out.is_dir():
+            self.intake.settle()
             write_log(log, self._task.out)
         return Attempt(
             cell=self._task.cell.id,
@@ -92,7 +103,7 @@ class Sighting:
                 started=self._started,
                 duration_s=round(self._duration_s or time.monotonic() - self._begun, 3),
                 files=self.intake.files,
-                refused=self.intake.refused,
+                refused=tuple(map(self._task.masker.text, self.intake.refused)),
                 log=log,
             ),
         )

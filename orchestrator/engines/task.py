@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestrator.masking import NOTHING, Masker
 from orchestrator.model import Image, PlannedCell
 
 # Where the inputs lie and the results go differs from engine to engine: an argument names them by these words.
@@ -20,6 +21,8 @@ class Task(Struct, frozen=True, kw_only=True):
     the cell. `env` is added to the few variables that the engine sets; nothing else is passed on. `out` is the host
     folder that receives the bundle's files and `log.txt`; what an interrupted try left there is removed first.
     `devices` are ids as the vendor's runtime names them (`0`, `GPU-…`, `nvidia.com/gpu=0`, `/dev/dri/renderD128`).
+    `secrets` are files of this host by the secret's name: the cell may read them, `NAME_FILE` says where. `masker`
+    keeps what is in them out of everything that is taken from the cell.
     """
 
     run_id: str
@@ -33,6 +36,8 @@ class Task(Struct, frozen=True, kw_only=True):
     out: Path
     deadline_s: float
     devices: tuple[str, ...]
+    secrets: Mapping[str, Path] = {}
+    masker: Masker = NOTHING
 
 
 def arguments(task: Task, *, inputs: str, results: str) -> list[str]:

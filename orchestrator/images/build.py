@@ -30,7 +30,14 @@ def have(recipe: Recipe, docker: Docker) -> Found | None:
     return found if found is not None and found.labels.get(f"{LABEL}recipe") == recipe.digest else None
 
 
-def build(recipe: Recipe, site: Site, docker: Docker, commands: Commands, say: Callable[[str], None]) -> Found:
+def build(
+    recipe: Recipe,
+    site: Site,
+    docker: Docker,
+    commands: Commands,
+    say: Callable[[str], None],
+    secrets: Mapping[str, Path] = {},
+) -> Found:
     """Builds a recipe that the engine does not have; StageFailed when base, disk or build fail."""
     provide(recipe.base, site, docker, commands, say)
     _have_room(recipe, site, docker)
@@ -41,7 +48,7 @@ def build(recipe: Recipe, site: Site, docker: Docker, commands: Commands, say: C
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{recipe.digest[:12]}-", dir=contexts))
         context = Path(name)
         _lay_out(recipe, context, site)
-        docker.build(context, CONTAINERFILE, recipe.name, labels(recipe), _DEADLINE_S)
+        docker.build(context, CONTAINERFILE, recipe.name, labels(recipe), _DEADLINE_S, secrets)
     found = docker.inspect(recipe.name)
     if found is None:
         raise StageFailed(Stage.BUILD, f"the engine does not have `{recipe.name}` that it said it built")

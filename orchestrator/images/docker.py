@@ -125,11 +125,23 @@ class Docker:
         if done.code != 0:
             raise StageFailed(Stage.BASE, f"the engine could not import `{ref}`", log=done.log)
 
-    def build(self, context: Path, file: str, ref: str, labels: Mapping[str, str], deadline_s: float) -> None:
-        """Builds with BuildKit and no network; StageFailed (build) with the log's tail otherwise."""
+    def build(
+        self,
+        context: Path,
+        file: str,
+        ref: str,
+        labels: Mapping[str, str],
+        deadline_s: float,
+        secrets: Mapping[str, Path] = {},
+    ) -> None:
+        """Builds with BuildKit and no network; StageFailed (build) with the log's tail otherwise.
+
+        `secrets` are files by id, for `RUN --mount=type=secret,id=…`: no layer and no history holds what is in them.
+        """
         words, needs = self._builder
         argv = [*words, "--network=none", f"--file={context / file}", f"--tag={ref}"]
         argv += [f"--label={key}={value}" for key, value in labels.items()]
+        argv += [f"--secret=id={name},src={path}" for name, path in secrets.items()]
         done = self._commands.run([*argv, str(context)], deadline_s=deadline_s, env={**self._environ, **needs})
         if done.code != 0:
             why = f"took over {deadline_s:.0f} s" if done.timed_out else f"ended with {done.code}"

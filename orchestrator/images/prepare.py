@@ -34,7 +34,7 @@ _READY_PYTHON = "python3"  # what a ready image is asked with: it is not ours an
 
 
 def prepare_images(
-    wanted: Mapping[str, Axes], site: Site, *, jobs: int, say: Say
+    wanted: Mapping[str, Axes], site: Site, *, jobs: int, say: Say, given: Given = NO_MORE
 ) -> Mapping[str, Image | BuildFailure]:
     """Each wanted image (image id -> axes), built or why not, at most `jobs` at a time.
 
@@ -44,7 +44,7 @@ def prepare_images(
     commands = Commands()
     docker = Docker(commands, os.environ)
     docker.answers()
-    making = _Making(site, docker, commands, say)
+    making = _Making(site, docker, commands, given.masked(say), given)
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         try:
             tasks = {key: pool.submit(making.image, key, axes) for key, axes in _spread(wanted)}
@@ -56,16 +56,19 @@ def prepare_images(
     return {key: made[key] for key in wanted}
 
 
-def prepare_venvs(wanted: Mapping[str, Axes], site: Site, *, say: Say) -> Mapping[str, Image | BuildFailure]:
+def prepare_venvs(
+    wanted: Mapping[str, Axes], site: Site, *, say: Say, given: Given = NO_MORE
+) -> Mapping[str, Image | BuildFailure]:
     """Each wanted environment (image id -> axes) as a venv on this machine, or why not, one after the other."""
-    commands = Commands()
+    commands, say = Commands(), given.masked(say)
     try:
-        return {
+        made = {
             key: attempt(key, partial(make_venv, key, axes, site, commands, say), say) for key, axes in wanted.items()
         }
     except BaseException:
         commands.stop()
         raise
+    return {key: given.unspoken(one) if isinstance(one, BuildFailure) else one for key, one in made.items()}
 
 
 def attempt(key: str, make: Callable[[], Image], say: Say) -> Image | BuildFailure:
@@ -120,14 +123,16 @@ def _spread(wanted: Mapping[str, Axes]) -> Sequence[tuple[str, Axes]]:
 class _Making:
     """What the makers of one call share."""
 
-    def __init__(self, site: Site, docker: Docker, commands: Commands, say: Say) -> None:
+    def __init__(self, site: Site, docker: Docker, commands: Commands, say: Say, given: Given) -> None:
         self._site, self._docker, self._commands, self._say = site, docker, commands, say
+        self._given = given
         self._gates: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def image(self, key: str, axes: Axes) -> Image | BuildFailure:
         """One image, or its failure."""
         make = self._ready if "image" in axes else self._built
-        return attempt(key, partial(make, key, axes), self._say)
+        made = attempt(key, partial(make, key, axes), self._say)
+        return self._given.unspoken(made) if isinstance(made, BuildFailure) else made
 
     def _built(self, key: str, axes: Axes) -> Image:
         recipe = make_recipe(axes, self._site, self._commands, self._say)
@@ -135,7 +140,8 @@ class _Making:
         if found is None:
             # Two builds of the same torch layer at once would each make it: the second waits and shares it.
             with self._gates[text.digest([recipe.base.key, [wheel.identity for wheel in recipe.lock.torch]])]:
-                found = build(recipe, self._site, self._docker, self._commands, self._say)
+                secrets = self._given.secrets.get(key, {})
+                found = build(recipe, self._site, self._docker, self._commands, self._say, secrets)
         observed = observe_image(found.id, PYTHON, self._site, self._docker)
         return Image(id=key, name=recipe.name, ref=found.id, axes=recipe.axes, observed=observed)
 

@@ -125,6 +125,8 @@ def _distinct(axis: axes.Axis, values: Sequence[Scalar], problems: Problems) -> 
     first: dict[object, Scalar] = {}
     for scalar in values:
         problem = axes.problem_with(axis, scalar.value)
+        if axis.name == "env" and (secret := text.secret_in(scalar.value)):
+            problem = f"`{text.shown(secret)}` looks like a secret: say where it is under `secrets`"
         if problem and not axes.is_alias(axis, scalar.value):
             problems.add(scalar.place, problem)
             continue

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from orchestrator.axes import suggestion
 from orchestrator.matrix.forms import TEXT_SCHEMA, Field, Form, Record, choice, listing, mapping, scalar, table
 from orchestrator.matrix.problems import Problems
 from orchestrator.matrix.tree import Listing, Node, Scalar
-from orchestrator.model import Load, Secret
+from orchestrator.model import Load, Row, Secret
 from orchestrator.vocabulary import Tier
 
 _PATH = re.compile(r"[A-Za-z0-9_.~/*-][A-Za-z0-9_.~/ *+-]{0,254}", re.ASCII)
@@ -28,16 +29,28 @@ _TIERS = Field("tiers", listing(choice(tuple(Tier)), at_least=1), "the tiers tha
 _DATA = Field("data", PATH, "a folder of data that is mounted read-only", default="")
 
 
+def _secret_name(written: str) -> str:
+    if not _SECRET.fullmatch(written):
+        raise ValueError("the name of a secret or variable takes capital letters, digits and underscores")
+    return written
+
+
+GIVEN: Field[tuple[str, ...]] = Field(
+    "secrets", listing(scalar(_secret_name, TEXT_SCHEMA)), "names of the secrets that builds and cells get", default=()
+)
+
+
 def _load(record: Record, _: Problems) -> Load:
     return Load(
         path=record[_LOAD_PATH],
         tiers=tuple(Tier(name) for name in record[_TIERS]),
         data=record[_DATA],
         place=record.places[_LOAD_PATH.name],
+        secrets=record[GIVEN],
     )
 
 
-LOADS = listing(table((_LOAD_PATH, _TIERS, _DATA), _load))
+LOADS = listing(table((_LOAD_PATH, _TIERS, _DATA, GIVEN), _load))
 
 
 def check_paths(loads: Iterable[Load], folder: Path, problems: Problems) -> None:
@@ -45,12 +58,6 @@ def check_paths(loads: Iterable[Load], folder: Path, problems: Problems) -> None
     for load in loads:
         if not (folder / load.path).exists():
             problems.add(load.place, f"there is no load at `{load.path}`", cause="paths begin beside this file")
-
-
-def _secret_name(written: str) -> str:
-    if not _SECRET.fullmatch(written):
-        raise ValueError("the name of a secret or variable takes capital letters, digits and underscores")
-    return written
 
 
 _FILE = Field("file", scalar(_path, {"type": "string"}, show=False), "the file that holds it")
@@ -87,3 +94,16 @@ def _read_secrets(node: Node, name: str, problems: Problems) -> tuple[Secret, ..
 
 
 SECRETS: Form[tuple[Secret, ...]] = Form(read=_read_secrets, schema=_ENTRIES.schema)
+
+
+def check_given(users: Iterable[Row | Load], secrets: Iterable[Secret], problems: Problems) -> None:
+    """Tells of rows and loads that ask for a secret that nobody declares."""
+    declared = dict.fromkeys(secret.name for secret in secrets)
+    for user in users:
+        for name in user.secrets:
+            if name not in declared:
+                problems.add(
+                    user.place,
+                    f"`{name}` is not among the `secrets` of this file",
+                    cause=suggestion(name, declared) or f"declare where it is: secrets: {{{name}: {{env: {name}}}}}",
+                )

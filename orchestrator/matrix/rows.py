@@ -7,6 +7,7 @@ from msgspec import Struct
 from orchestrator import axes, text
 from orchestrator.matrix import quantities
 from orchestrator.matrix.axis_values import Values, allowed
+from orchestrator.matrix.extras import GIVEN
 from orchestrator.matrix.forms import LINE, TEXT_SCHEMA, WORD, Field, Form, Record, listing, refuse, scalar, table
 from orchestrator.matrix.problems import Problems
 from orchestrator.matrix.tree import Node, Scalar, Table
@@ -53,9 +54,17 @@ def _read_env(node: Node, name: str, problems: Problems) -> str | None:
         if axes.problem_with(axes.AXES["env"], pair) or not pair:
             problems.add(node.place, f"`{text.shown(pair)}` in `{name}` is not of the form NAME=value")
     names = [pair.split("=", 1)[0] for pair in pairs]
+    _refuse_secret(pairs, node.place, name, problems)
     for twice in sorted({each for each in names if names.count(each) > 1}):
         problems.add(node.place, f"`{text.shown(twice)}` is given twice in `{name}`")
     return " ".join(sorted(pairs)) if len(problems) == before else None
+
+
+def _refuse_secret(pairs: Sequence[str], place: Place, name: str, problems: Problems) -> None:
+    """Tells of a variable that would hold a secret: its value would stand in plans, in containers and in reports."""
+    if secret := text.secret_in(" ".join(pairs)):
+        how = f"name its place under `secrets`, and `secrets: [{secret}]` in the row; then {secret}_FILE names its file"
+        problems.add(place, f"`{text.shown(secret)}` in `{name}` looks like a secret", cause=how)
 
 
 def _env_value(node: Node, name: str, problems: Problems) -> str:
@@ -98,11 +107,12 @@ def _row(record: Record, problems: Problems) -> WrittenRow:
         allow_fallback=record[_FALLBACK],
         timeout_s=record.get(_TIMEOUT),
         place=record.place,
+        secrets=record[GIVEN],
     )
     return WrittenRow(row=row, places=record.places)
 
 
-ROWS = listing(table((_NAME, _OWNER, _FALLBACK, _TIMEOUT, *_AXES), _row, partly=True))
+ROWS = listing(table((_NAME, _OWNER, _FALLBACK, _TIMEOUT, GIVEN, *_AXES), _row, partly=True))
 
 
 def _check_complete(record: Record, given: Mapping[str, str], problems: Problems) -> None:

@@ -82,6 +82,8 @@ def matrix_of(root: Node, folder: Path, problems: Problems) -> Matrix:
     rows.check_values(written, axis_values.by_axis(matrix.axes), problems)
     runners.check_names(matrix.runners, problems)
     extras.check_paths(matrix.loads, folder, problems)
+    if _SECRETS.name not in record.broken:
+        extras.check_given((*matrix.production, *matrix.loads), matrix.secrets, problems)
     _check_conditions(matrix, _broken(root, record), problems)
     problems.raise_any()
     return matrix

@@ -20,6 +20,7 @@ from orchestrator.model.matrix import (
     Rule,
     RunnerClass,
     Secret,
+    SecretSource,
 )
 from orchestrator.model.plan import (
     CellSupport,
@@ -82,6 +83,7 @@ __all__ = [
     "Run",
     "RunnerClass",
     "Secret",
+    "SecretSource",
     "State",
     "Uncovered",
     "Upgrade",

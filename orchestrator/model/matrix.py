@@ -23,7 +23,10 @@ class AxisValues(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One cell that production runs today; `aliases` are the axes whose value was written as an alias."""
+    """One cell that production runs today.
+
+    `aliases` are the axes whose value was written as an alias, `secrets` the names of those that it is given.
+    """
 
     name: str
     owner: str
@@ -32,6 +35,7 @@ class Row(Struct, frozen=True, kw_only=True):
     timeout_s: float | None
     place: Place
     aliases: Axes = {}
+    secrets: tuple[str, ...] = ()
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -94,6 +98,7 @@ class Load(Struct, frozen=True, kw_only=True):
     tiers: tuple[Tier, ...]
     data: str
     place: Place
+    secrets: tuple[str, ...] = ()
 
 
 class Interaction(Struct, frozen=True, kw_only=True):
@@ -114,12 +119,17 @@ class Edge(Struct, frozen=True, kw_only=True):
     money: float | None = None
 
 
-class Secret(Struct, frozen=True, kw_only=True):
-    """A secret that a build or a mount is given: from a file or an environment variable, never by value."""
+class SecretSource(Struct, frozen=True, kw_only=True):
+    """Where a secret is: in a file or in an environment variable, never here by value."""
 
     name: str
-    file: str
-    env: str
+    file: str = ""
+    env: str = ""
+
+
+class Secret(SecretSource, frozen=True, kw_only=True):
+    """A secret that the builds and cells of the rows that name it are given."""
+
     place: Place
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from orchestrator.model.ground import SCHEMA_VERSION, Axes, CellId
-from orchestrator.model.matrix import ContainerNeeds, Limits
+from orchestrator.model.matrix import ContainerNeeds, Limits, SecretSource
 from orchestrator.vocabulary import LeftOutKind, Status, Tier, Verdict
 
 
@@ -41,7 +41,8 @@ class CellSupport(Struct, frozen=True, kw_only=True):
 class PlannedCell(Struct, frozen=True, kw_only=True):
     """One cell of the plan: what it is, why it is in, what vendors say of it, where it runs.
 
-    `axes` holds the defaults too; `aliases` are the axes whose value the matrix writes as an alias, `newest 2.x` say.
+    `axes` holds the defaults too; `aliases` are the axes whose value the matrix writes as an alias, `newest 2.x` say;
+    `secrets` are those that its image's build and the cell itself are given.
     """
 
     id: CellId
@@ -58,6 +59,7 @@ class PlannedCell(Struct, frozen=True, kw_only=True):
     known_issues: tuple[KnownFailure, ...]
     support: CellSupport = field(default_factory=CellSupport)
     aliases: Axes = {}
+    secrets: tuple[SecretSource, ...] = ()
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):

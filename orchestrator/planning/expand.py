@@ -1,6 +1,7 @@
 """From combinations to planned cells: one row is one cell, and rows of one cell are one."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from orchestrator.model import (
     Placement,
     PlannedCell,
     Row,
+    SecretSource,
 )
 from orchestrator.planning.aliases import aliases_of
 from orchestrator.planning.asking import Against, Asking, against, support_of
@@ -85,9 +87,8 @@ def _production_cell(rows: Sequence[Row], expansion: Expansion) -> PlannedCell:
     cell = axes.complete(rows[0].axes)
     why = " and ".join(f"production row `{row.name}` ({row.place.file}:{row.place.line})" for row in rows)
     planned = PlannedCell(
-        **_common(cell, rows, expansion),
+        **_common(cell, rows, Tier.PRODUCTION, expansion),
         name=", ".join(row.name for row in rows),
-        tier=Tier.PRODUCTION,
         why=why + _meaning(cell, aliases),
         aliases=aliases,
     )
@@ -101,21 +102,21 @@ def edge_cell(candidate: Candidate, expansion: Expansion) -> PlannedCell:
     aliases = {name: alias for name, alias in aliases_of(cell, expansion.matrix.axes).items() if name not in kept}
     aliases |= {name: alias for name, alias in row.aliases.items() if name in kept}
     planned = PlannedCell(
-        **_common(cell, [row], expansion),
+        **_common(cell, [row], Tier.EDGE, expansion),
         name=candidate.name,
-        tier=Tier.EDGE,
         why=candidate.why + _meaning(cell, aliases),
         aliases=aliases,
     )
     return _answered(planned, expansion.asking.answer(cell))
 
 
-def _common(cell: Axes, rows: Sequence[Row], expansion: Expansion) -> dict[str, Any]:
+def _common(cell: Axes, rows: Sequence[Row], tier: Tier, expansion: Expansion) -> dict[str, Any]:
     """What a cell of either tier has from its combination and from the rows that it stands for."""
     matrix, host = expansion.matrix, expansion.host
     runner = runner_for(cell, matrix.runners, host) or runner_for(cell, matrix.runners)
     return {
         "id": axes.cell_id(cell),
+        "tier": tier,
         "owner": ", ".join(dict.fromkeys(row.owner for row in rows if row.owner)),
         "axes": cell,
         "image": cell.get("image") or axes.image_id(cell),
@@ -124,7 +125,24 @@ def _common(cell: Axes, rows: Sequence[Row], expansion: Expansion) -> dict[str, 
         "limits": _limits(rows, matrix.limits),
         "container": runner.container if runner else ContainerNeeds(),
         "known_issues": _known_issues(matrix, cell),
+        "secrets": _secrets(matrix, rows, tier),
     }
+
+
+def _secrets(matrix: Matrix, rows: Sequence[Row], tier: Tier) -> tuple[SecretSource, ...]:
+    """The secrets that the rows name, and the loads that the tier runs; a file's path begins beside the matrix."""
+    named = {name for row in rows for name in row.secrets}
+    named |= {name for load in matrix.loads if tier in load.tiers for name in load.secrets}
+    beside = Path(matrix.file).parent
+    return tuple(
+        SecretSource(
+            name=secret.name,
+            file=str(beside / Path(secret.file).expanduser()) if secret.file else "",
+            env=secret.env,
+        )
+        for secret in matrix.secrets
+        if secret.name in named
+    )
 
 
 def _meaning(cell: Axes, aliases: Axes) -> str:

@@ -2,10 +2,12 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
 from orchestrator.images.failure import BuildFailure
+from orchestrator.images.given import NO_MORE, Given
 from orchestrator.model import Axes, Image
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
@@ -16,9 +18,18 @@ TRIED_TWICE = frozenset({Cause.BUILD, Cause.ENGINE})
 Supply = Mapping[str, Image | BuildFailure]
 
 
-def supply(engine: str, wanted: Mapping[str, Axes], site: Site, *, jobs: int, say: Callable[[str], None]) -> Supply:
+def supply(
+    engine: str,
+    wanted: Mapping[str, Axes],
+    site: Site,
+    *,
+    jobs: int,
+    say: Callable[[str], None],
+    given: Given = NO_MORE,
+) -> Supply:
     """An image, or why there is none, for each image id that is wanted; what failed is tried once more, visibly."""
-    made = dict(_prepare(engine, wanted, site, jobs, say))
+    prepare = partial(_prepare, engine, site=site, jobs=jobs, say=say, given=given)
+    made = dict(prepare(wanted))
     again = {
         name: wanted[name]
         for name, made_one in made.items()
@@ -28,21 +39,23 @@ def supply(engine: str, wanted: Mapping[str, Axes], site: Site, *, jobs: int, sa
         return made
     for name in again:
         say(f"{name} could not be prepared, trying once more")
-    second = _prepare(engine, again, site, jobs, say)
+    second = prepare(again)
     return made | {name: _second(outcome) for name, outcome in second.items()}
 
 
-def _prepare(engine: str, wanted: Mapping[str, Axes], site: Site, jobs: int, say: Callable[[str], None]) -> Supply:
+def _prepare(
+    engine: str, wanted: Mapping[str, Axes], *, site: Site, jobs: int, say: Callable[[str], None], given: Given
+) -> Supply:
     if not wanted:
         return {}
     if engine == "docker":
         from orchestrator.images.prepare import prepare_images
 
-        return prepare_images(wanted, site, jobs=jobs, say=say)
+        return prepare_images(wanted, site, jobs=jobs, say=say, given=given)
     if engine == "process":
         from orchestrator.images.prepare import prepare_venvs
 
-        return prepare_venvs(wanted, site, say=say)
+        return prepare_venvs(wanted, site, say=say, given=given)
     return {
         name: Image(id=name, name="here", ref=sys.executable, axes=axes, observed={}) for name, axes in wanted.items()
     }

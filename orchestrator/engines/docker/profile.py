@@ -5,6 +5,7 @@ its row, and each such thing is a line in the attempt.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ SUITES = "/opt/torchmatrix"
 VOLUME = "/results"  # a volume: what is written to a tmpfs, or to a read-only root, is gone after the end
 INPUTS = f"{VOLUME}/in"  # both folders lie in a folder of root, so the cell can neither move nor replace them
 RESULTS = f"{VOLUME}/out"
+SECRETS = "/run/secrets"  # where Docker and BuildKit have them too
 SCRATCH = "/tmp"  # noqa: S108 - inside the container, on its own tmpfs
 
 
@@ -34,7 +36,7 @@ class Profile(Struct, frozen=True, kw_only=True):
 
 def profile(task: Task, owner: Owner, groups: tuple[str, ...] = ()) -> Profile:
     """The container of a task. `groups` are numeric groups that own the device nodes on this host."""
-    relaxations = (*device_needs(task), *_named_needs(task, groups))
+    relaxations = (*device_needs(task), *_named_needs(task, groups), *map(_secret, task.secrets.items()))
     made_by = labels(task, owner)
     env = variables(task, scratch=SCRATCH, path=SUITES)
     for relaxation in relaxations:
@@ -101,6 +103,14 @@ def _named_needs(task: Task, groups: tuple[str, ...]) -> tuple[Relaxation, ...]:
     if needs.seccomp == "unconfined":
         found.append(Relaxation(line="seccomp unconfined", host={"SecurityOpt": ["seccomp=unconfined"]}))
     return tuple(found)
+
+
+def _secret(given: tuple[str, Path]) -> Relaxation:
+    """A secret as a file that the cell can read; its value stands nowhere in the request."""
+    name, source = given
+    target = f"{SECRETS}/{name}"
+    mount = {"Type": "bind", "Source": str(source), "Target": target, "ReadOnly": True}
+    return Relaxation(line=f"secret {name}", host={"Mounts": [mount]}, env={f"{name}_FILE": target})
 
 
 def _merged(host: dict[str, Any], relaxations: tuple[Relaxation, ...]) -> dict[str, Any]:

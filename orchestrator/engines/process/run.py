@@ -20,7 +20,7 @@ from orchestrator.engines.stop import Stop
 from orchestrator.engines.surroundings import platform_of, variables, visible_devices
 from orchestrator.engines.task import Task, arguments
 from orchestrator.errors import InfrastructureError
-from orchestrator.model import OWN_SYSTEM, Attempt
+from orchestrator.model import OWN_SYSTEM, Attempt, Image
 from orchestrator.vocabulary import Step
 
 # Passed on from our own environment: how programs and libraries are found, and what a site says about its devices.
@@ -41,6 +41,10 @@ class ProcessEngine:
     def run(self, task: Task, step: StepLog) -> Attempt:
         """One attempt in a fresh folder, which is removed whatever happens."""
         return run_process(self.name, task.image.ref, task, step, self._stop)
+
+    def has(self, image: Image) -> bool:
+        """Whether its Python is there."""
+        return Path(image.ref).exists()
 
     def sweep(self, run_id: str) -> tuple[str, ...]:
         """Kill processes and remove folders of the run whose owner is gone."""
@@ -85,7 +89,8 @@ def environment(task: Task, scratch: Scratch, ours: Mapping[str, str]) -> dict[s
     """The cell's whole environment, made of ours by name."""
     passed = {name: value for name, value in ours.items() if name in _PASSED or name.startswith(_PASSED_PREFIXES)}
     visible = visible_devices(platform_of(task), task.devices)
-    return {**passed, **visible, **variables(task, scratch=str(scratch.home), path=str(scratch.path))}
+    secrets = {f"{name}_FILE": str(source) for name, source in task.secrets.items()}
+    return {**passed, **visible, **secrets, **variables(task, scratch=str(scratch.home), path=str(scratch.path))}
 
 
 def _started(python: str, task: Task, scratch: Scratch, marks: Mapping[str, str]) -> subprocess.Popen[bytes]:

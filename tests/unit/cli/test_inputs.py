@@ -11,9 +11,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 def test_what_the_matrix_says_and_nothing_uses_yet_is_told(torchmatrix: Run, tmp_path: Path) -> None:
     file = tmp_path / "matrix.yaml"
-    file.write_text(file.read_text() + "secrets: {INDEX_TOKEN: {env: INDEX_TOKEN}}\n")
+    file.write_text(file.read_text() + "gates: {e2e: 3%}\n")
     told = [line for line in torchmatrix("plan").stderr.splitlines() if line.startswith("note: ")]
-    assert told == ["note: matrix.yaml: secrets: read and checked, nothing acts on it yet"]
+    assert told == ["note: matrix.yaml: gates: read and checked, nothing acts on it yet"]
 
 
 def test_a_bad_matrix_reports_every_problem_with_its_place(torchmatrix: Run, tmp_path: Path) -> None:

@@ -1,0 +1,148 @@
+"""The secrets of a run as files that nobody else on this machine can reach, for as long as it needs them.
+
+They lie below a folder that only we may enter. A build reads one as a secret of BuildKit, a cell as a mount.
+"""
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from orchestrator.engines.owner import is_gone, parse, this_process
+from orchestrator.errors import InputError, InputErrors
+from orchestrator.masking import NOTHING, SHORTEST, Masker
+from orchestrator.model import PlannedCell, SecretSource
+from orchestrator.running import folder
+
+_PREFIX = "torchmatrix-secrets-"
+_OWNER = "owner.json"
+_LONGEST = 64 << 10
+
+
+class Secrets(Struct, frozen=True, kw_only=True):
+    """Files by the secret's name, and the masker of what is in them.
+
+    `ours` are for us alone, `readable` for the user of a container too, who cannot be told in advance.
+    """
+
+    ours: Mapping[str, Path] = {}
+    readable: Mapping[str, Path] = {}
+    masker: Masker = NOTHING
+
+    def of(self, cells: Iterable[PlannedCell]) -> dict[str, dict[str, Path]]:
+        """For each image, what its build is given: all that its cells name."""
+        by_image: dict[str, dict[str, Path]] = {}
+        for cell in cells:
+            if cell.secrets:
+                by_image.setdefault(cell.image, {}).update({one.name: self.ours[one.name] for one in cell.secrets})
+        return by_image
+
+
+NONE = Secrets()
+
+
+@contextmanager
+def laid_out(
+    cells: Iterable[PlannedCell], environ: Mapping[str, str], others: Iterable[bytes] = ()
+) -> Iterator[Secrets]:
+    """The secrets of these cells, until the end of the block; `others` are values that are masked only.
+
+    InputErrors, before anything is written, where one is not there or is too short to be masked. What a process that
+    died left of its own goes first.
+    """
+    asked = {secret.name: secret for cell in cells for secret in cell.secrets}
+    values = _read(asked.values(), environ)
+    masker = Masker([*values.values(), *others])
+    _sweep()
+    if not values:
+        yield Secrets(masker=masker)
+        return
+    with folder.told(Path(tempfile.gettempdir())):
+        root = Path(tempfile.mkdtemp(prefix=_PREFIX))  # of mode 0700
+    try:
+        with folder.told(root):
+            (root / _OWNER).write_text(json.dumps({"owner": str(this_process())}), encoding="ascii")
+            ours = _written(root / "ours", values, 0o600)
+            readable = _written(root / "readable", values, 0o444)
+        yield Secrets(ours=ours, readable=readable, masker=masker)
+    finally:
+        _remove(root)
+
+
+def _read(asked: Iterable[SecretSource], environ: Mapping[str, str]) -> dict[str, bytes]:
+    values: dict[str, bytes] = {}
+    problems: list[InputError] = []
+    for secret in asked:
+        try:
+            values[secret.name] = value_of(secret, environ)
+        except InputError as problem:
+            problems.append(problem)
+    if problems:
+        raise InputErrors(problems)
+    return values
+
+
+def value_of(secret: SecretSource, environ: Mapping[str, str]) -> bytes:
+    """The value of a secret; InputError, which never repeats any of it, where there is none that can be used."""
+    place = secret.file or f"environment {secret.env}"
+    value = os.fsencode(environ.get(secret.env, "")) if secret.env else _content(secret)
+    shown = value.strip(b"\r\n")
+    if not shown:
+        raise InputError(f"secret `{secret.name}` is empty or not set", place=place)
+    if len(shown) < SHORTEST:
+        raise InputError(
+            f"secret `{secret.name}` is shorter than {SHORTEST} bytes", place=place, cause="it could not be masked"
+        )
+    return value
+
+
+def _content(secret: SecretSource) -> bytes:
+    try:
+        descriptor = os.open(secret.file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InputError(f"secret `{secret.name}`: this is not a regular file", place=secret.file)
+            value = file.read(_LONGEST + 1)
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or "it cannot be read"
+        raise InputError(f"secret `{secret.name}`: {why}", place=secret.file) from None
+    if len(value) > _LONGEST:
+        raise InputError(f"secret `{secret.name}` is longer than {_LONGEST >> 10} KiB", place=secret.file)
+    return value
+
+
+def _written(place: Path, values: Mapping[str, bytes], mode: int) -> dict[str, Path]:
+    place.mkdir()
+    files: dict[str, Path] = {}
+    for name, value in values.items():
+        files[name] = place / name
+        descriptor = os.open(files[name], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            file.write(value)
+        files[name].chmod(mode)
+    return files
+
+
+def _remove(root: Path) -> None:
+    """The values before the owner: what could not be removed is found again by that."""
+    held = (root / "ours", root / "readable")
+    for place in held:
+        shutil.rmtree(place, ignore_errors=True)
+    if not any(place.exists() for place in held):
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _sweep() -> None:
+    for root in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if root.is_symlink() or root.stat().st_uid != os.getuid():
+                continue
+            owner = parse(str(json.loads((root / _OWNER).read_bytes())["owner"]))
+            if owner is not None and is_gone(owner):
+                _remove(root)
