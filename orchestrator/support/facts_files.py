@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from orchestrator import text
+from orchestrator import text, yaml_bounds
 from orchestrator.errors import InputError
 from orchestrator.support import conditions, written
 from orchestrator.support.axes import is_version
@@ -21,10 +21,13 @@ MAX_BYTES = 4 << 20
 
 def read_file(path: Path) -> FactsFile:
     """One facts file. InputError with its name and what is wrong in it."""
+    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
-        loaded = _loaded(_content(path))
+        content = _content(path)
+        yaml_bounds.admit(content)
+        loaded = YAML(typ="safe", pure=True).load(content)
     except OSError as error:
         raise InputError(error.strerror or "cannot be read", place=str(path)) from None
     except (YAMLError, ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError) as error:
@@ -48,17 +51,6 @@ def _content(path: Path) -> str:
     if len(content) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB")
     return content.decode()
-
-
-def _loaded(content: str) -> object:
-    """The document. Aliases are refused before anything is built: a few of them stand for more than a disk holds."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.events import AliasEvent
-
-    for event in YAML(typ="safe", pure=True).parse(content):
-        if isinstance(event, AliasEvent):
-            raise ValueError(f"line {event.start_mark.line + 1}: aliases are not supported")  # noqa: TRY004 - of the file, not of an argument
-    return YAML(typ="safe", pure=True).load(content)
 
 
 def _problems(file: FactsFile) -> Iterator[str]:

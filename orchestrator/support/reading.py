@@ -174,6 +174,8 @@ def _take_nccl(question: Question, raw: object) -> bool:
     _follow(question, "nccl_packages", _word("several" if len(flavours) > 1 else "one"), "nccl_installed")
     if len(flavours) == 1 and found[0][2] and (value := written.version("nccl", found[0][2])):
         _follow(question, "nccl", value, "nccl_installed")
+    if len(flavours) == 1 and (cuda := written.version("cuda_runtime", f"{found[0][1]}.x")):
+        _follow(question, "nccl_cuda", cuda, "nccl_installed")
     return True
 
 

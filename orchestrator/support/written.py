@@ -3,7 +3,10 @@
 import re
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from orchestrator.support import spans
+from orchestrator.support.axes import COMPANIONS
 from orchestrator.support.conditions import Value
 
 _CUDA = frozenset({"cuda_runtime", "cuda_toolkit", "container_cuda", "driver_cuda", "cuda_compat"})
@@ -23,6 +26,7 @@ _RANGE = re.compile(rf"v?({_NUMBER})\s*(?:-|\N{{EN DASH}}|\.\.|\bto\b)\s*v?({_NU
 _EITHER = re.compile(r"\s*(?:[/|,]|\bor\b)\s*")
 _PLAIN = re.compile(rf"(?:[a-z][a-z.+]*+[ _:-]*+){{0,4}}?v?({_NUMBER})(\.[x*])?(t\b)?(.*)", re.DOTALL)
 _NOTHING = Value("")
+_NEWEST = 10**9 - 1  # later than every release of a branch
 _GOES_ON = re.compile(r"\.?[0-9]")
 _OTHER_PYTHON = re.compile(r"pypy|graal|jython|iron|micropython")
 _FREE_THREADED = re.compile(r"free[ -]?thread|nogil|no[ -]gil")
@@ -47,7 +51,20 @@ def version(axis: str, text: str) -> Value | None:
         or _one_of(axis, plain, tag)
         or _plain(axis, plain, tag)
     )
-    return found if found and found.spans else None
+    if found is None or not found.spans:
+        return None
+    return found if found.exact else replace(found, spans=_meant(axis, found.spans))
+
+
+def _meant(axis: str, read: spans.Spans) -> spans.Spans:
+    """What a range stands for: `numpy<2` what an installer takes below 2, `driver>=570` the newest of branch 570 on."""
+    low, high = read[0]
+    if axis in COMPANIONS and low == () and high is not None and high[0] > 0:
+        below = high[0] - (not any(high[1:]))
+        return ((below,), high), *read[1:]
+    if axis == "driver" and len(low) == 1 and high != spans.after(low):
+        return ((*low, _NEWEST), high), *read[1:]
+    return read
 
 
 def torch_build_in(text: str) -> str:

@@ -66,7 +66,7 @@ def test_a_value_is_read_or_named_or_says_that_there_is_none(axis: str, raw: Any
         ),
         (
             {"nccl_installed": "nvidia-nccl-cu12==2.27.3"},
-            {"nccl_installed": "nvidia-nccl-cu12==2.27.3", "nccl_packages": "one", "nccl": "2.27.3"},
+            {"nccl_installed": "nvidia-nccl-cu12==2.27.3", "nccl_packages": "one", "nccl_cuda": "12", "nccl": "2.27.3"},
         ),
         ({"torch_arch_list": "sm_80 sm_90 compute_90"}, {"torch_arch_list": "sm_80 sm_90 ptx_90"}),
         ({"torch_arch_list": ["gfx90a", "gfx942"]}, {"torch_arch_list": "gfx90a gfx942"}),

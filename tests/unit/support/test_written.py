@@ -87,9 +87,26 @@ def test_one_version(axis: str, text: str, meant: str) -> None:
     ],
 )
 def test_a_range(text: str, meant: str) -> None:
-    value = written.version("driver", text)
+    value = written.version("rocm_userspace", text)
     assert value is not None
     assert (value.spans, value.exact) == (spans.read(meant), False)
+
+
+def test_a_range_of_a_package_is_what_an_installer_takes_of_it() -> None:
+    below = version("numpy", "<2")
+    assert below is not None
+    assert below.spans == (((1,), (2,)),)
+    within = version("numpy", "<2.6.0")
+    assert within is not None
+    assert within.spans == (((2,), (2, 6, 0)),)
+
+
+def test_a_branch_that_a_range_of_drivers_begins_with_is_its_newest() -> None:
+    from_branch, from_release = version("driver", ">=570"), version("driver", ">=570.26")
+    assert from_branch is not None
+    assert from_release is not None
+    assert (570, 999) < from_branch.spans[0][0] < (571,)
+    assert from_release.spans == (((570, 26), None),)
 
 
 @pytest.mark.parametrize("text", ["535|550", "535 or 550", "535, 550", "535/550"])
