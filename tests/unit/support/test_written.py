@@ -93,16 +93,16 @@ def test_a_range(text: str, meant: str) -> None:
 
 
 def test_a_range_of_a_package_is_what_an_installer_takes_of_it() -> None:
-    below = version("numpy", "<2")
+    below = written.version("numpy", "<2")
     assert below is not None
     assert below.spans == (((1,), (2,)),)
-    within = version("numpy", "<2.6.0")
+    within = written.version("numpy", "<2.6.0")
     assert within is not None
     assert within.spans == (((2,), (2, 6, 0)),)
 
 
 def test_a_branch_that_a_range_of_drivers_begins_with_is_its_newest() -> None:
-    from_branch, from_release = version("driver", ">=570"), version("driver", ">=570.26")
+    from_branch, from_release = written.version("driver", ">=570"), written.version("driver", ">=570.26")
     assert from_branch is not None
     assert from_release is not None
     assert (570, 999) < from_branch.spans[0][0] < (571,)
