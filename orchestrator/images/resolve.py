@@ -6,7 +6,7 @@ import tempfile
 import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -63,8 +63,22 @@ def platform_tag(architecture: str, glibc: str) -> str:
 
 
 def asked_anew(site: Site, commands: Commands) -> Ask:
-    """Asks the site's indexes as they are now, each question once."""
-    return cache(partial(_ask_uv, site=site, commands=commands))
+    """Asks the site's indexes as they are now, each question once; a refusal is an answer too."""
+
+    @cache
+    def answer(question: Question) -> tuple[Wheel, ...] | StageFailed:
+        try:
+            return _ask_uv(question, site, commands)
+        except StageFailed as failure:
+            return failure
+
+    def ask(question: Question) -> tuple[Wheel, ...]:
+        found = answer(question)
+        if isinstance(found, StageFailed):
+            raise found
+        return found
+
+    return ask
 
 
 def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
