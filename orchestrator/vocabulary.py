@@ -128,6 +128,22 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
+class LockState(StrEnum):
+    """What became of an image's lock, or what its check found."""
+
+    WRITTEN = "written"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+    FAILED = "failed"
+    GOOD = "good"
+    NONE = "none"  # no lock, and none is asked for: nothing of its build is locked
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
+    OTHER = "does not fit"
+    STALE = "stale"
+    LEFT_OVER = "left over"
+
+
 class RuleKind(StrEnum):
     """The few general forms of what vendors say: a kind is code, what it is said of is data."""
 

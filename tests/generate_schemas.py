@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from orchestrator import formats, model
+from orchestrator.images.locks import LockFile
 from orchestrator.matrix.schema import document_schema
 
 FOLDER = Path(__file__).parents[1] / "orchestrator" / "schemas"
@@ -18,6 +19,9 @@ TYPES: dict[str, tuple[str, Any]] = {
     "cell": ("cell.json: what the suite is asked to run", formats.CellFile),
     "environment": ("environment.json: what the suite found", formats.EnvironmentFile),
     "impact": ("what `torchmatrix impact --json` prints", model.Impact),
+    "lock-check": ("what `torchmatrix lock --check --json` prints", model.LockCheck),
+    "lock-file": ("images/locks/*.lock.toml: what an image is made of", LockFile),
+    "locking": ("what `torchmatrix lock --json` prints", model.Locking),
     "metric": ("metrics.jsonl: one line of it", formats.MetricRow),
     "plan": ("plan.json, and what `torchmatrix plan --json` prints", model.Plan),
     "progress": ("progress.jsonl: one line of it", formats.ProgressLine),

@@ -7,6 +7,7 @@ Each value is compared by content and never changed. Values hold facts; none of 
 """
 
 from orchestrator.model.ground import LARGEST, SCHEMA_VERSION, Axes, CellId, Natural, Place, Positive, Whole
+from orchestrator.model.locks import CheckedLock, LockCheck, LockedImage, Locking
 from orchestrator.model.matrix import (
     AxisValues,
     ContainerNeeds,
@@ -50,6 +51,7 @@ __all__ = [
     "CellId",
     "CellResult",
     "CellSupport",
+    "CheckedLock",
     "ContainerNeeds",
     "Cost",
     "Counts",
@@ -65,6 +67,9 @@ __all__ = [
     "LeftOut",
     "Limits",
     "Load",
+    "LockCheck",
+    "LockedImage",
+    "Locking",
     "Log",
     "Matrix",
     "Move",
