@@ -40,7 +40,7 @@ def _take_one(question: Question, told: str) -> bool:
 
 def _cuda(digits: str) -> Value | None:
     """`cu12` is any 12.x, `cu124` is 12.4."""
-    return written.version("cuda_runtime", digits if len(digits) == 3 else f"{digits}.x")  # noqa: PLR2004 - cu124
+    return written.version("cuda_runtime", digits)
 
 
 def _flag(text: str) -> Value:

@@ -62,6 +62,27 @@ def test_a_restriction_is_told_before_what_holds(support: Support) -> None:
     assert [reason.verdict for reason in answer.reasons] == [PART, YES, YES]
 
 
+def test_that_what_follows_from_torch_fits_torch_is_told_to_nobody(world: SimpleNamespace) -> None:
+    """Who names no triton hears of triton where torch's own would not fit, or where the compiler is asked about."""
+    rows = (
+        world.row({"torch": "2.8", "triton": ">=3"}, {"triton": "3.4"}),
+        world.row({"torch": "2.9", "triton": ">=3"}, {"triton": "3.5"}),
+    )
+    scoped = world.row({"torch": "2.8", "triton": ">=3"}, {"triton": "3.4"}, scope=("torch.compile",))
+    ships = (world.derivation({"torch": ">=2.8"}, {"triton": "3.4"}),)
+    published = world.rule(world.row({"torch": ">=2"}, {"torch_build": "cpu"}), name="published")
+    rules = (published, world.rule(*rows, name="pins"), world.rule(scoped, name="compiler"))
+    support = Support(world.facts(*rules, derivations=ships))
+
+    def told(**asked: str) -> list[str]:
+        return [reason.rule for reason in support.answer({"torch_build": "cpu", **asked}).reasons]
+
+    assert told(torch="2.8.0") == ["published"]
+    assert told(torch="2.8.0", triton="3.4.0") == ["published", "pins"]
+    assert told(torch="2.8.0", backend="inductor") == ["published", "compiler"]
+    assert told(torch="2.9.0") == ["pins", "published"]
+
+
 def test_what_is_missing_is_named_and_for_a_refusal_does_not_matter(support: Support) -> None:
     assert support.answer({"torch": "2.8.0", "torch_build": "cu128"}).missing == ("python",)
     assert support.answer({"torch": "2.8.0", "torch_build": "cu118"}).missing == ()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from orchestrator.support.modes import Modes
 from orchestrator.support.rows import Accepted, Compatibility, Entitled, FullDriver, MinorFloor
@@ -220,6 +221,14 @@ def test_what_may_use_no_package_is_not_refused_for_one(said: Ask) -> None:
 def test_which_of_several_packages_is_meant_must_be_told(said: Ask) -> None:
     asked = {"torch_build": "cu130", "driver": "535.1", "gpu_class": "datacenter"}
     assert told(said(asked, cuda_compat=">=12.8")) == [("forward-compat", OPEN)]
+
+
+@pytest.mark.parametrize(("level", "verdict"), [("12.4", YES), ("12.0", OPEN), (">=12.0,<12.5", OPEN)])
+def test_a_branch_is_known_by_the_level_that_it_reports(world: SimpleNamespace, level: str, verdict: Verdict) -> None:
+    rows = replace(ROWS, accepted=(Accepted(branch="540", cuda=("13.0",), source="doc"),))
+    asked = {"torch_build": "cu130", "driver_cuda": level, "cuda_compat": "13.0", "gpu_class": "datacenter"}
+    modes = Modes(rows, lambda key: (key, ""), lambda branch: "")
+    assert told(list(modes.said(world.question(asked), ()))) == [("forward-compat", verdict)]
 
 
 def test_a_driver_as_new_as_the_package_does_not_use_it(said: Ask) -> None:

@@ -29,6 +29,7 @@ FOLLOWS = {
     "partition_known",
     "nccl_packages",
     "nccl_nvls",
+    "nccl_cuda",
     "ld_library_path",
     "triton_ptxas",
 }
