@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Both set up all they need on a fresh checkout.
 # make turns every failing recipe's exit code into 2: CI reads ours from `torchmatrix` itself.
-.PHONY: run test lint schemas facts bench clean
+.PHONY: run test lint schemas facts bench fuzz clean
 
 # A name on PATH may be a shim of a version that is not installed, so each is tried.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
@@ -25,6 +25,11 @@ schemas: .venv/test
 
 facts: .venv/test
 	$(BIN)/python tests/generate_facts.py
+
+# So many inputs for each parser of bytes that we did not write; some hours of one core.
+N ?= 100000
+fuzz: .venv/test
+	$(BIN)/python tests/fuzz/fuzz.py --inputs $(N)
 
 bench: .venv/test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

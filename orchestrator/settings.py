@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from orchestrator import axes, masking, text, yaml_bounds
+from orchestrator import axes, masking, text
 from orchestrator.errors import InputError, InputErrors
+from orchestrator.yaml_bounds import admit
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node
@@ -290,7 +291,7 @@ def _entries(file: Path, content: str) -> "Sequence[tuple[Node, Node]]":
     from ruamel.yaml.nodes import MappingNode
 
     try:
-        yaml_bounds.admit(content)
+        admit(content)
         root = YAML(typ="safe", pure=True).compose(content)
     except (YAMLError, ValueError, LookupError, TypeError, AttributeError, AssertionError) as problem:
         # The pure parser lets a few of its own slips through on hostile input.
