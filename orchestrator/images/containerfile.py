@@ -1,5 +1,6 @@
 """Containerfile text from a template: typed values in, text out; an undefined name is our bug and stops everything."""
 
+import re
 import traceback
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from orchestrator import text
-from orchestrator.errors import TorchmatrixError
+from orchestrator.errors import InputError, TorchmatrixError
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,7 +42,7 @@ def fill(template: str, values: Values, templates: Path | None = None) -> str:
     from jinja2 import TemplateError, TemplateSyntaxError
 
     try:
-        return _environment(templates or folder()).get_template(template).render(msgspec.structs.asdict(values))
+        filled = _environment(templates or folder()).get_template(template).render(msgspec.structs.asdict(values))
     except TemplateSyntaxError as problem:
         raise TorchmatrixError(
             text.one_line(str(problem.message)), place=f"images/{problem.name}:{problem.lineno}"
@@ -50,6 +51,21 @@ def fill(template: str, values: Values, templates: Path | None = None) -> str:
         lines = [frame for frame in traceback.extract_tb(problem.__traceback__) if frame.filename.endswith(".j2")]
         place = f"images/{Path(lines[-1].filename).name}:{lines[-1].lineno}" if lines else f"images/{template}"
         raise TorchmatrixError(text.one_line(str(problem)), place=place) from problem
+    _refuse_secrets(filled, template)
+    return filled
+
+
+def _refuse_secrets(filled: str, template: str) -> None:
+    """InputError where the history of the image would tell a secret: arguments and variables stand there for good."""
+    instructions = re.findall(r"^[ \t]*(?:ARG|ENV)[ \t]+(.*(?:\\\n.*)*)", filled, re.MULTILINE | re.IGNORECASE)
+    names = [name for said in instructions for name in re.findall(r"(?:^|\s)([A-Za-z_]\w*)(?==|\s|$)", said)]
+    for name in names:
+        if text.looks_secret(name):
+            raise InputError(
+                f"`{name}` looks like a secret: `docker history` would tell it",
+                place=f"images/{template}",
+                hint=f"RUN --mount=type=secret,id={name} …, and `secrets: [{name}]` in the row",
+            )
 
 
 def fingerprint(template: str, templates: Path | None = None) -> str:

@@ -50,21 +50,24 @@ def _read_env(node: Node, name: str, problems: Problems) -> str | None:
         case _:
             refuse(node, name, "a mapping NAME: value, or NAME=value pairs", problems)
             return None
+    if _refuse_secret(pairs, node.place, name, problems):
+        return None  # and no other problem, which might show it
     for pair in pairs:
         if axes.problem_with(axes.AXES["env"], pair) or not pair:
             problems.add(node.place, f"`{text.shown(pair)}` in `{name}` is not of the form NAME=value")
     names = [pair.split("=", 1)[0] for pair in pairs]
-    _refuse_secret(pairs, node.place, name, problems)
     for twice in sorted({each for each in names if names.count(each) > 1}):
         problems.add(node.place, f"`{text.shown(twice)}` is given twice in `{name}`")
     return " ".join(sorted(pairs)) if len(problems) == before else None
 
 
-def _refuse_secret(pairs: Sequence[str], place: Place, name: str, problems: Problems) -> None:
+def _refuse_secret(pairs: Sequence[str], place: Place, name: str, problems: Problems) -> bool:
     """Tells of a variable that would hold a secret: its value would stand in plans, in containers and in reports."""
-    if secret := text.secret_in(" ".join(pairs)):
+    secret = text.secret_in(" ".join(pairs))
+    if secret:
         how = f"name its place under `secrets`, and `secrets: [{secret}]` in the row; then {secret}_FILE names its file"
         problems.add(place, f"`{text.shown(secret)}` in `{name}` looks like a secret", cause=how)
+    return bool(secret)
 
 
 def _env_value(node: Node, name: str, problems: Problems) -> str:

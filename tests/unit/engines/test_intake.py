@@ -1,10 +1,12 @@
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from orchestrator.engines.intake import Intake, make_ready
 from orchestrator.engines.log import LOG_FILE
-from orchestrator.formats import ATTEMPT, BUNDLE_FILES, CELL, JUNIT, METRICS
+from orchestrator.formats import ATTEMPT, BUNDLE_FILES, CELL, CHECKSUMS, JUNIT, METRICS
+from orchestrator.masking import Masker
 
 
 def test_a_file_of_a_bundle_is_taken(tmp_path: Path) -> None:
@@ -86,3 +88,21 @@ def test_make_ready_removes_what_an_earlier_try_left_and_nothing_else(tmp_path: 
         (folder / name).write_text("")
     make_ready(folder)
     assert [path.name for path in folder.iterdir()] == ["kept"]
+
+
+def test_secrets_are_masked_and_checksums_that_were_right_stay_right(tmp_path: Path) -> None:
+    files = {JUNIT: b"<a>hunter22-hunter22</a>", METRICS: b"{}", CELL: b"hunter22 unsigned"}
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    digests[CELL] = "0" * 64
+    files[CHECKSUMS] = "".join(f"{digest}  {name}\n" for name, digest in digests.items()).encode()
+    intake = Intake(tmp_path, masker=Masker([b"hunter22"]))
+    for name, content in files.items():
+        intake.take(name, len(content), iter([content[:5], content[5:]]))  # cut within a value
+    intake.settle()
+    assert (tmp_path / JUNIT).read_bytes() == b"<a>[MASKED]-[MASKED]</a>"
+    signed = dict(line.split("  ")[::-1] for line in (tmp_path / CHECKSUMS).read_text().splitlines())
+    assert {name for name in signed if signed[name] == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()} == {
+        JUNIT,
+        METRICS,
+    }
+    assert signed[CELL] == "0" * 64

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.engines.log import LOG_FILE, LogKeeper, write_log
+from orchestrator.masking import Masker
 from orchestrator.model import Log
 
 
@@ -56,3 +57,13 @@ def test_the_file_marks_the_cut(tmp_path: Path) -> None:
     assert (tmp_path / LOG_FILE).read_bytes() == "ab\r\n\n[… 94 of 100 bytes left out …]\nyz".encode()
     write_log(Log(head="ab", tail="yz", bytes=4), tmp_path)
     assert (tmp_path / LOG_FILE).read_bytes() == b"abyz"
+
+
+def test_a_secret_is_masked_before_anything_is_cut() -> None:
+    keeper = LogKeeper(16, 16, masker=Masker([b"hunter22"]))
+    for piece in (b"a hun", b"ter", b"22 b\n", b"x" * 40, b"hunter", b"22", b"hunter2"):
+        keeper.feed(piece)
+    log = keeper.log()
+    assert log.head == "a [MASKED] b\nxxx"
+    assert log.tail == "x[MASKED]hunter2"
+    assert keeper.log() == log

@@ -78,3 +78,13 @@ def test_packages_of_an_axis_lie_in_its_folder(cpu, site, docker, engine, comman
     build(made, site, docker, commands, print)
 
     assert "packages/cuda_compat/cuda-compat.deb" in json.loads((engine.state / "context.json").read_text())
+
+
+def test_a_secret_is_given_as_a_file(recipe, site, docker, engine, commands, tmp_path):
+    secret = tmp_path / "TOKEN"
+    secret.write_text("hunter22")
+    build(recipe, site, docker, commands, print, {"TOKEN": secret})
+
+    (called,) = engine.calls("build")
+    assert f"--secret=id=TOKEN,src={secret}" in called["argv"]
+    assert "hunter22" not in json.dumps(engine.calls())

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import ExitCode, TorchmatrixError
+from orchestrator.errors import ExitCode, InputError, TorchmatrixError
 from orchestrator.images import containerfile
 from orchestrator.images.containerfile import Values, fill, fingerprint, folder
 
@@ -86,3 +86,21 @@ def test_an_installed_package_brings_its_templates(tmp_path, monkeypatch):
     monkeypatch.setattr(containerfile, "__file__", str(tmp_path / "containerfile.py"))
 
     assert folder() == tmp_path / "templates"
+
+
+@pytest.mark.parametrize(
+    "step", ["ARG INDEX_TOKEN", "ENV A=1 \\\n    MY_PASSWORD=x", "env API_KEY x", "ARG A=1 NPM_TOKEN=2"]
+)
+def test_a_secret_that_the_history_of_an_image_would_tell_is_refused(tmp_path, step):
+    (tmp_path / "t.j2").write_text(f"FROM x\n{step}\n")
+
+    with pytest.raises(InputError, match="looks like a secret: `docker history` would tell it") as caught:
+        containerfile.fill("t.j2", VALUES, tmp_path)
+
+    assert caught.value.place == "images/t.j2"
+
+
+def test_a_mounted_secret_is_fine(tmp_path):
+    (tmp_path / "t.j2").write_text("FROM x\nENV KEYBOARD=1 TOKEN_FILE=/x\nRUN --mount=type=secret,id=TOKEN true\n")
+
+    assert "id=TOKEN" in containerfile.fill("t.j2", VALUES, tmp_path)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import InputErrors
-from orchestrator.matrix.extras import FACTS, LOADS, SECRETS, check_paths
+from orchestrator.matrix.extras import FACTS, LOADS, SECRETS, check_given, check_paths
 from orchestrator.matrix.problems import Problems
 from orchestrator.vocabulary import Tier
 
@@ -54,4 +54,22 @@ def test_secrets_are_a_mapping(told: Any) -> None:
 def test_the_name_of_a_secret_is_that_of_a_variable(told: Any) -> None:
     assert told(SECRETS, "{token: {env: X}}") == [
         "m:1:2: the name of a secret or variable takes capital letters, digits and underscores"
+    ]
+
+
+def test_a_load_names_its_secrets(read: Any) -> None:
+    (load,) = read(LOADS, "[{path: ours, secrets: [DATA_TOKEN]}]")
+    assert load.secrets == ("DATA_TOKEN",)
+
+
+def test_a_secret_that_nobody_declares_is_told(read: Any) -> None:
+    secrets = read(SECRETS, "{INDEX_TOKEN: {env: A}}")
+    loads = read(LOADS, "[{path: ours, secrets: [INDEX_TOKNE, INDEX_TOKEN]}, {path: x, secrets: [OTHER]}]")
+    problems = Problems()
+    check_given(loads, secrets, problems)
+    with pytest.raises(InputErrors) as caught:
+        problems.raise_any()
+    assert str(caught.value).splitlines() == [
+        "m:1:9: `INDEX_TOKNE` is not among the `secrets` of this file (did you mean `INDEX_TOKEN`?)",
+        "m:1:60: `OTHER` is not among the `secrets` of this file (declare where it is: secrets: {OTHER: {env: OTHER}})",
     ]

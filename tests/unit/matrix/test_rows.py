@@ -76,3 +76,23 @@ def test_a_row_with_a_typo_is_not_told_to_lack_what_it_misspells(told: Any) -> N
 
 def test_the_schema_of_a_choice_lists_its_values() -> None:
     assert axis_form(axes.AXES["matmul_precision"]).schema == {"enum": ["highest", "high", "medium"]}
+
+
+def test_a_row_names_its_secrets(read: Any) -> None:
+    (written,) = read(ROWS, f"[{{name: a, {CPU}, secrets: [INDEX_TOKEN, OTHER]}}]")
+    assert written.row.secrets == ("INDEX_TOKEN", "OTHER")
+
+
+@pytest.mark.parametrize(
+    "env", ["HF_TOKEN=x", "A=1 MY_API_KEY=x", "{DB_PASSWORD: x}", "{AWS_SECRET_ACCESS_KEY: x}", "apikey=x"]
+)
+def test_a_variable_that_looks_secret_is_refused_without_its_value(told: Any, env: str) -> None:
+    (problem,) = told(ROWS, f"[{{name: a, {CPU}, env: {env.replace('=x', '=hunter22')}}}]")
+    assert "looks like a secret (name its place under `secrets`, and `secrets: [" in problem
+    assert "hunter22" not in problem
+
+
+@pytest.mark.parametrize("env", ["TOKENIZERS_PARALLELISM=0", "HF_TOKEN_FILE=/run/x", "MONKEY=1", "KEYBOARD=1"])
+def test_a_variable_that_only_reads_like_it_is_none(read: Any, env: str) -> None:
+    (written,) = read(ROWS, f"[{{name: a, {CPU}, env: {env}}}]")
+    assert written.row.axes["env"] == env

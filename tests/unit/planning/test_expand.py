@@ -3,7 +3,7 @@ from types import SimpleNamespace
 from msgspec.structs import replace
 
 from orchestrator import axes
-from orchestrator.model import CellSupport, ContainerNeeds, Limits, Placement
+from orchestrator.model import CellSupport, ContainerNeeds, Limits, Load, Placement, Secret, SecretSource
 from orchestrator.planning.asking import Against
 from orchestrator.planning.expand import cells_of, edge_cell, left_out
 from orchestrator.planning.neighbours import Candidate
@@ -115,3 +115,20 @@ def test_a_cell_shows_what_its_aliases_became(make: SimpleNamespace) -> None:
     assert dict(edge.aliases) == {"python": "latest", "torch": "newest 2.x"}
     other = edge_cell(replace(moved, cell=make.cpu | {"torch": "2.6.0"}), make.expansion(matrix))
     assert dict(other.aliases) == {}
+
+
+def test_a_cell_is_given_what_its_rows_and_the_loads_of_its_tier_name(make: SimpleNamespace) -> None:
+    def secret(name: str, **where: str) -> Secret:
+        return Secret(name=name, place=make.row("x", {}).place, **{"file": "", "env": "", **where})
+
+    load = Load(path="ours", tiers=(Tier.EDGE,), data="", place=make.row("x", {}).place, secrets=("DATA",))
+    matrix = make.matrix(
+        make.row("a", make.cpu, secrets=("INDEX",)),
+        make.row("b", make.cpu, secrets=("TOKEN", "INDEX")),
+        secrets=(secret("TOKEN", env="CI_TOKEN"), secret("INDEX", file="./keys/index"), secret("DATA", file="/d")),
+        loads=(load,),
+    )
+    (cell,), _ = cells_of(matrix.production, make.expansion(matrix))
+    assert cell.secrets == (SecretSource(name="TOKEN", env="CI_TOKEN"), SecretSource(name="INDEX", file="keys/index"))
+    candidate = Candidate(row=matrix.production[0], cell=axes.complete(make.cpu), name="a+x", why="why", rank=())
+    assert [secret.name for secret in edge_cell(candidate, make.expansion(matrix)).secrets] == ["INDEX", "DATA"]

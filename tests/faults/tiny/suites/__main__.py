@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--cell", type=Path, required=True)
@@ -47,9 +48,16 @@ if does == "abort":
     os.abort()
 if does == "exit-0":
     os._exit(0)
-failed = does == "fail"
+told = "numerics: off by one"
+if does == "tell":  # a secret: whole, in two writes, as Python and JSON write it
+    token = Path(os.environ["TOKEN_FILE"]).read_bytes().decode()
+    os.write(1, f"whole {token}\nsplit {token[:5]}".encode())
+    time.sleep(0.2)
+    os.write(1, f"{token[5:]}\nquoted {token!r} {json.dumps(token)}\n".encode())
+    told = f"numerics: {token}"
+failed = does in {"fail", "tell"}
 tell(event="end", test="second", outcome="failed" if failed else "passed")
-failure = '<failure message="numerics: off by one"/>' if failed else ""
+failure = f"<failure message={quoteattr(told)}/>" if failed else ""
 cases = f'<testcase classname="tiny" name="first"/><testcase classname="tiny" name="second">{failure}</testcase>'
 write("junit.xml", f'<testsuites><testsuite name="tiny">{cases}</testsuite></testsuites>')
 tell(event="final", exit=int(failed), tests=2)

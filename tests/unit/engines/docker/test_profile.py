@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from orchestrator.engines.docker.profile import interpreter, profile
@@ -103,3 +104,15 @@ def test_variables_are_few_and_the_tasks_are_among_them(make_task: MakeTask) -> 
     assert made["PYTHONPATH"] == "/opt/torchmatrix"
     assert {made[name] for name in ("HOME", "TMPDIR")} == {"/tmp"}
     assert "PATH" not in made
+
+
+def test_a_secret_is_a_file_that_is_only_read(make_task: MakeTask, tmp_path: Path) -> None:
+    secret = tmp_path / "TOKEN"
+    secret.write_text("hunter22")
+    task = make_task(secrets={"TOKEN": secret})
+    made = profile(task, OWNER)
+    mount = {"Type": "bind", "Source": str(secret), "Target": "/run/secrets/TOKEN", "ReadOnly": True}
+    assert mount in host(task)["Mounts"]
+    assert "TOKEN_FILE=/run/secrets/TOKEN" in made.config["Env"]
+    assert "hunter22" not in str(made)
+    assert made.relaxed == ("secret TOKEN",)

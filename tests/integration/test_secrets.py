@@ -1,0 +1,212 @@
+"""A secret of a known value through a real build and a real cell that tells it: nothing that is kept holds it."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from planned_run import HOST, TINY, check, plan_of, planned, statuses
+
+from orchestrator.axes import image_id
+from orchestrator.engines.docker.run import DockerEngine
+from orchestrator.engines.here.run import HereEngine
+from orchestrator.images import containerfile
+from orchestrator.images.failure import BuildFailure
+from orchestrator.images.given import Given
+from orchestrator.images.prepare import prepare_images
+from orchestrator.model import Image, SecretSource
+from orchestrator.running import folder
+from orchestrator.running import run as running
+from orchestrator.running.run import new_run_folder, run_plan
+from orchestrator.running.secret_files import Secrets, laid_out
+from orchestrator.settings import Site, load_site
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+PART = "81xWq7Lk"  # of the value, however it is written
+VALUE = f'hunter22-<"Zq&{PART}">-é'
+SOURCE = SecretSource(name="TOKEN", env="CI_TOKEN")
+TORCH = "from torch import version\nfrom torch.version import __version__\n"
+VERSION = "__version__ = '2.13.0+cpu'\ncuda = None\nhip = None\n"
+CPU = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11"}
+
+
+@pytest.fixture(autouse=True)
+def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The temporary files of a test alone; no secret is left in them."""
+    place = tmp_path / "temp"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    yield place
+    assert list(place.glob("torchmatrix-secrets-*")) == []
+
+
+def files_with_it(place: Path) -> list[Path]:
+    """The files below a folder in which the value stands, in whatever form."""
+    found = [file for file in place.rglob("*") if file.is_file() and not file.is_symlink()]
+    return [file for file in found if PART.encode() in file.read_bytes()]
+
+
+def docker(*words: str, stdin: str | None = None) -> str:
+    environ = {**os.environ, "DOCKER_BUILDKIT": "0"}
+    done = subprocess.run(
+        ["docker", *words], input=stdin, capture_output=True, text=True, check=True, timeout=120, env=environ
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def bare(python_image: str) -> Iterator[str]:
+    """The id of an image that has Python and no environment yet."""
+    session = uuid.uuid4().hex[:12]
+    name = f"torchmatrix-test/bare:{session}"
+    steps = f"FROM {python_image}\nUSER root\nLABEL org.torchmatrix.test={session}\nRUN rm -rf /opt/venv\n"
+    docker("build", "--quiet", f"--tag={name}", "-", stdin=steps)
+    found = docker("image", "inspect", "--format={{.Id}}", name)
+    yield found
+    docker("rmi", name, f"torchmatrix/base-debian12:{found[7:19]}")
+
+
+@pytest.fixture
+def tiny_site(bare: str, tmp_path: Path) -> Site:
+    """A site with a torch of two lines, and what goes beside it."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for name, version, files in (
+        ("torch", "2.13.0+cpu", {"torch/__init__.py": TORCH, "torch/version.py": VERSION}),
+        ("numpy", "2.4.6", {"numpy.py": ""}),
+        ("pytest", "9.1.0", {"pytest.py": ""}),
+    ):
+        info = f"{name}-{version}.dist-info"
+        files |= {
+            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        }
+        with zipfile.ZipFile(wheels / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+            for path, content in files.items():
+                archive.writestr(path, content)
+            archive.writestr(f"{info}/RECORD", "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"]))
+    (tmp_path / "index").mkdir()
+    return replace(
+        load_site({"HOME": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}),
+        indexes={"": (tmp_path / "index").as_uri()},
+        find_links=(str(wheels),),
+        bases={"debian12": bare},
+        cache=tmp_path / "cache",
+    )
+
+
+@pytest.fixture
+def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The templates, of which a test may change one."""
+    place = tmp_path / "images"
+    shutil.copytree(containerfile.folder(), place)
+    monkeypatch.setattr(containerfile, "folder", lambda: place)
+    return place / "cpu.Containerfile.j2"
+
+
+def with_step(template: Path, step: str) -> None:
+    """Adds a step of root's to the template; no step of another test is like it."""
+    whole = template.read_text()
+    closing = "{{ image.closing() }}"
+    assert closing in whole
+    marked = f"USER root\nRUN --mount=type=secret,id=TOKEN : {uuid.uuid4().hex} && {step}\n{closing}"
+    template.write_text(whole.replace(closing, marked))
+
+
+@pytest.mark.docker
+def test_a_build_reads_a_secret_and_keeps_none_of_it(
+    tiny_site: Site, template: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with_step(template, f'cat /run/secrets/TOKEN && test "$(wc -c </run/secrets/TOKEN)" = {len(VALUE.encode())}')
+    said: list[str] = []
+    cells = [replace(planned("pass", 0), image=image_id(CPU), secrets=(SOURCE,))]
+    with laid_out(cells, {"CI_TOKEN": VALUE}) as secrets:
+        given = Given(secrets=secrets.of(cells), masker=secrets.masker)
+        (made,) = prepare_images({image_id(CPU): CPU}, tiny_site, jobs=1, say=said.append, given=given).values()
+    assert isinstance(made, Image), made
+    try:
+        told = docker("history", "--no-trunc", made.ref) + docker("image", "inspect", made.ref)
+        archive = tmp_path / "image.tar"
+        docker("save", "--output", str(archive), made.ref)
+    finally:
+        docker("rmi", "--force", made.ref)
+    assert PART not in told
+    assert files_with_it(tmp_path) == []
+    assert PART not in "".join((*said, *capfd.readouterr()))
+
+
+@pytest.mark.docker
+def test_a_build_that_fails_tells_its_log_without_the_secret(
+    tiny_site: Site, template: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with_step(template, 'cat /run/secrets/TOKEN && echo && echo "the token is $(cat /run/secrets/TOKEN)" && false')
+    said: list[str] = []
+    cells = [replace(planned("pass", 0), image=image_id(CPU), secrets=(SOURCE,))]
+    with laid_out(cells, {"CI_TOKEN": VALUE}) as secrets:
+        given = Given(secrets=secrets.of(cells), masker=secrets.masker)
+        (made,) = prepare_images({image_id(CPU): CPU}, tiny_site, jobs=1, say=said.append, given=given).values()
+    assert isinstance(made, BuildFailure)
+    assert "the token is [MASKED]" in made.log_tail
+    assert PART not in "".join((made.log_tail, made.reason, *said, *capfd.readouterr()))
+    assert files_with_it(tmp_path) == []
+
+
+@pytest.mark.parametrize("engine", [pytest.param("docker", marks=pytest.mark.docker), "here"])
+def test_a_cell_that_tells_a_secret_is_masked_in_all_that_is_kept(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "MIN_FREE", 0)
+    image = ""
+    if engine == "docker":
+        client: APIClient = request.getfixturevalue("docker_engine")
+        image = client.inspect_image(request.getfixturevalue("python_image"))["Id"]
+        ready = Image(id="ready", name="ready", ref=image, axes={}, observed={})
+        monkeypatch.setattr(running, "supply", lambda _, wanted, *__, **___: dict.fromkeys(wanted, ready))
+    said: list[str] = []
+    inspected: list[str] = []
+    cell = replace(planned("tell", 0, image=image), secrets=(SOURCE,))
+    run = new_run_folder(tmp_path / "runs")
+
+    def say(line: str) -> None:
+        said.append(line)
+
+    with laid_out([cell], {"CI_TOKEN": VALUE}) as secrets:
+        where = DockerEngine() if engine == "docker" else HereEngine()
+        if isinstance(where, DockerEngine):
+            monkeypatch.setattr("orchestrator.engines.docker.run.container.remove", inspecting(inspected))
+        run_plan(plan_of((cell,)), load_site(os.environ), where, run, host=HOST, suites=TINY, say=say, secrets=secrets)
+    log = next(run.rglob("log.txt")).read_text()
+    assert log.splitlines() == ["whole [MASKED]", "split [MASKED]", "quoted '[MASKED]' \"[MASKED]\""]
+    assert statuses(run) == ["failed"]
+    assert "[MASKED]" in (run / "junit.xml").read_text()
+    assert files_with_it(tmp_path / "runs") == []
+    assert PART not in "".join(said + inspected)
+    assert bool(inspected) == (engine == "docker")
+    check(run)
+
+
+def inspecting(told: list[str]) -> object:
+    """The removal of a container, which is looked at before."""
+    from orchestrator.engines.docker import container
+
+    real = container.remove
+
+    def remove(client: "APIClient", name: str, *others: object) -> None:
+        told.append(str(client.inspect_container(name)))
+        real(client, name, *others)  # type: ignore[arg-type]
+
+    return remove
+
+
+def test_what_a_run_is_given_is_nothing_when_no_row_names_any() -> None:
+    with laid_out([planned("pass", 0)], {}) as secrets:
+        assert secrets == Secrets(masker=secrets.masker)
