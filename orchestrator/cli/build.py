@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli.inputs import plan_of, usable
+from orchestrator.cli.inputs import plan_of, site_of, usable
 from orchestrator.cli.options import (
     engine_option,
     file_option,
@@ -35,12 +35,11 @@ def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jo
     from orchestrator.images.given import Given
     from orchestrator.running.secret_files import laid_out
     from orchestrator.running.supply import supply
-    from orchestrator.settings import load_site
 
     planned, host = plan_of(file, select, tier, engine)
     possible = (cell for cell in planned.cells if cell.support.verdict is not Verdict.UNSUPPORTED)
     cells = [cell for cell in possible if select or cell.placement.placed]
-    site = load_site(os.environ)
+    site = site_of(file)
     with laid_out(cells, os.environ, site.passwords) as secrets:
         keep_out(secrets.masker)
         given = Given(secrets=secrets.of(cells), masker=secrets.masker)

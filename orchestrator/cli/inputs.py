@@ -11,6 +11,7 @@ from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from orchestrator.model import Host, Matrix, Plan
+    from orchestrator.settings import Site
 
 
 def matrix(file: Path) -> "Matrix":
@@ -41,6 +42,20 @@ def usable(host: "Host") -> str:
             hint="start a Docker engine, or `pip install uv` for virtual environments",
         )
     return host.engine
+
+
+def locks_beside(file: Path) -> Path:
+    """Where the locks of the images of a matrix lie."""
+    return file.parent / "images" / "locks"
+
+
+def site_of(file: Path) -> "Site":
+    """The site's settings, for the images of the matrix in a file: what is locked beside it is what is built."""
+    from msgspec.structs import replace
+
+    from orchestrator.settings import load_site
+
+    return replace(load_site(os.environ), locks=locks_beside(file))
 
 
 def plan_of(file: Path, select: tuple[str, ...], tier: str, engine: str | None) -> tuple["Plan", "Host"]:

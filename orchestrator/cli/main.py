@@ -13,6 +13,7 @@ from orchestrator.cli.bump import bump
 from orchestrator.cli.check import check
 from orchestrator.cli.facts import facts
 from orchestrator.cli.impact import impact
+from orchestrator.cli.lock import lock
 from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
 from orchestrator.cli.plan import plan, render
@@ -20,7 +21,7 @@ from orchestrator.cli.run import run
 from orchestrator.cli.upgrade import upgrade
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 
-VERBS: tuple[click.Command, ...] = (plan, render, build, run, merge, check, bump, impact, upgrade, facts)
+VERBS: tuple[click.Command, ...] = (plan, render, lock, build, run, merge, check, bump, impact, upgrade, facts)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli.inputs import host_of, plan_of, read_plan, usable
+from orchestrator.cli.inputs import host_of, plan_of, read_plan, site_of, usable
 from orchestrator.cli.options import (
     engine_option,
     file_option,
@@ -45,7 +45,6 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.results.outcome import exit_code
     from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
     from orchestrator.running.secret_files import laid_out
-    from orchestrator.settings import load_site
 
     if select and (resume or plan_file):
         raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
@@ -54,7 +53,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     engine = begun if begun in ENGINES else engine
     planned, host = (read_plan(given), host_of(engine)) if given else plan_of(file, select, tier, engine)
     say(f"engine: {usable(host)} ({host.engine_reason})")
-    site = load_site(os.environ)
+    site = site_of(file)
     placed = [cell for cell in planned.cells if cell.placement.placed]
     with laid_out(placed, os.environ, site.passwords) as secrets:
         keep_out(secrets.masker)

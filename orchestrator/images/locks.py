@@ -116,11 +116,6 @@ def place_of_lock(folder: Path, image: str) -> Path:
     return folder / f"{image}{SUFFIX}"
 
 
-def images_locked(folder: Path) -> Sequence[str]:
-    """The image ids that have a lock file, sorted."""
-    return sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}"))
-
-
 def read_lock(folder: Path, image: str) -> LockFile | None:
     """The lock of an image; None when there is none, InputError when the file is not one."""
     path = place_of_lock(folder, image)
@@ -146,6 +141,27 @@ def parse(data: bytes) -> LockFile:
     if found.schema != SCHEMA:
         raise ValueError(f"its schema is {found.schema}, this torchmatrix reads {SCHEMA}")
     return found
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """The lock files of a folder; a file that is none of ours any more counts as none."""
+
+    locks: Mapping[str, LockFile]
+    unreadable: Mapping[str, InputError]
+
+
+def held_in(folder: Path) -> Held:
+    """What a folder of locks holds."""
+    locks: dict[str, LockFile] = {}
+    unreadable: dict[str, InputError] = {}
+    for image in sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}")):
+        try:
+            found = read_lock(folder, image)
+        except InputError as problem:
+            unreadable[image] = problem
+        else:
+            locks |= {image: found} if found else {}
+    return Held(locks=locks, unreadable=unreadable)
 
 
 def write_lock(folder: Path, lock: LockFile) -> bool:

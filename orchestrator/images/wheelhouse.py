@@ -12,12 +12,14 @@ import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
 
 from orchestrator import text
 from orchestrator.axes import matches
 from orchestrator.images.command import Commands
 from orchestrator.images.failure import Stage, StageFailed, at, stale
+from orchestrator.images.ranged import ranged
 from orchestrator.images.remote import opened
 from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
@@ -94,7 +96,7 @@ def _copy(wheel: Wheel, target: Path, site: Site, commands: Commands) -> None:
 def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:
     """That the torch wheel is of the asked build, by the version that it will report; StageFailed otherwise."""
     for wheel in wheels:
-        found = torch_build(place_of(wheel, site)) if wheel.name == "torch" else ""
+        found = _build_of(wheel, site) if wheel.name == "torch" else ""
         if found and not matches("torch_build", build, found):
             raise StageFailed(
                 Stage.WHEELS,
@@ -104,13 +106,32 @@ def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:
             )
 
 
-def torch_build(file: Path) -> str:
+def _build_of(wheel: Wheel, site: Site) -> str:
+    """The build of a torch wheel: read from the file where it is here, else from parts of it where it lies.
+
+    Empty when it is not here and its place does not give parts: what is fetched is looked at again.
+    """
+    here = place_of(wheel, site)
+    if here.is_file():
+        return torch_build(here)
+    place = urlsplit(wheel.url)
+    try:
+        if place.scheme == "file":
+            return torch_build(Path(unquote(place.path)))
+        with ranged(wheel.url, site) as file:
+            return torch_build(file)
+    except OSError:
+        return ""
+
+
+def torch_build(file: Path | BinaryIO) -> str:
     """The build that a torch wheel will report (`cpu`, `cu130`, …), whatever its file is called; empty when unsaid."""
     try:
         with zipfile.ZipFile(file) as archive:
             version = archive.read("torch/version.py").decode() if "torch/version.py" in archive.namelist() else ""
     except zipfile.BadZipFile as problem:
-        raise StageFailed(Stage.WHEELS, f"{file.name} is no wheel", log=str(problem)) from problem
+        name = file.name if isinstance(file, Path) else "what the index has"
+        raise StageFailed(Stage.WHEELS, f"{name} is no wheel", log=str(problem)) from problem
     said = re.search(r"^__version__ = '[^+']*\+([a-z0-9.]+)", version, re.MULTILINE)
     return said[1] if said else ""
 
