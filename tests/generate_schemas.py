@@ -12,6 +12,7 @@ import msgspec
 from orchestrator import formats, model
 from orchestrator.images.locks import LockFile
 from orchestrator.matrix.schema import document_schema
+from orchestrator.settings.told import SiteAnswer
 
 FOLDER = Path(__file__).parents[1] / "orchestrator" / "schemas"
 TYPES: dict[str, tuple[str, Any]] = {
@@ -25,6 +26,7 @@ TYPES: dict[str, tuple[str, Any]] = {
     "metric": ("metrics.jsonl: one line of it", formats.MetricRow),
     "plan": ("plan.json, and what `torchmatrix plan --json` prints", model.Plan),
     "progress": ("progress.jsonl: one line of it", formats.ProgressLine),
+    "site": ("what `torchmatrix site --json` prints", SiteAnswer),
     "structure": ("structure.json: exact counts of a run", formats.StructureFile),
     "summary": ("summary.json: what became of each cell of a run", formats.SummaryFile),
     "upgrade": ("what `torchmatrix upgrade --json` prints", model.Upgrade),

@@ -18,10 +18,11 @@ from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
 from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
+from orchestrator.cli.site import site
 from orchestrator.cli.upgrade import upgrade
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 
-VERBS: tuple[click.Command, ...] = (plan, render, lock, build, run, merge, check, bump, impact, upgrade, facts)
+VERBS: tuple[click.Command, ...] = (plan, render, lock, build, run, merge, check, bump, impact, upgrade, facts, site)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

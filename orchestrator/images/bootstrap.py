@@ -12,6 +12,7 @@ from orchestrator.images.bases import OPTIONS, Base
 from orchestrator.images.command import Commands, locked
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import Stage, StageFailed, at, stale
+from orchestrator.images.pull import pull
 from orchestrator.images.roots import moved, read_root
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
@@ -31,7 +32,7 @@ def provide(base: Base, site: Site, docker: Docker, commands: Commands, say: Cal
     if base.image:
         if docker.inspect(base.image) is None:
             say(f"base {base.name}: pulling {base.image}")
-            docker.pull(base.image)
+            pull(base.image, site, docker)
         docker.tag(base.image, base.ref)
         return
     with at(Stage.BASE), locked(site.cache / "bases" / f"{base.key[:12]}.lock"):

@@ -57,7 +57,9 @@ def fill(template: str, values: Values, templates: Path | None = None) -> str:
 
 def _refuse_secrets(filled: str, template: str) -> None:
     """InputError where the history of the image would tell a secret: arguments and variables stand there for good."""
-    instructions = re.findall(r"^[ \t]*(?:ARG|ENV)[ \t]+(.*(?:\\\n.*)*)", filled, re.MULTILINE | re.IGNORECASE)
+    instructions = re.findall(
+        r"^[ \t]*(?:ARG|ENV)[ \t]+(.*)", filled.replace("\\\n", " "), re.MULTILINE | re.IGNORECASE
+    )
     names = [name for said in instructions for name in re.findall(r"(?:^|\s)([A-Za-z_]\w*)(?==|\s|$)", said)]
     for name in names:
         if text.looks_secret(name):

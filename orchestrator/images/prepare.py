@@ -20,6 +20,8 @@ from orchestrator.images.given import NO_MORE, Given
 from orchestrator.images.locked import base_of, lock_of, wheels_of
 from orchestrator.images.observe import PYTHON, observe_image
 from orchestrator.images.packages import find_packages
+from orchestrator.images.pull import pull
+from orchestrator.images.ready import ready_image
 from orchestrator.images.recipe import Recipe, checked, write
 from orchestrator.images.venvs import make_venv
 from orchestrator.images.wheelhouse import check_torch, fetch
@@ -30,7 +32,6 @@ from orchestrator.vocabulary import Cause
 __all__ = ["BuildFailure", "make_recipe", "prepare_images", "prepare_venvs"]
 
 Say = Callable[[str], None]
-_READY_PYTHON = "python3"  # what a ready image is asked with: it is not ours and has its own layout
 
 
 def prepare_images(
@@ -149,13 +150,18 @@ class _Making:
         ref = axes["image"]
         found = self._docker.inspect(ref)
         if found is None:
+            if ref.startswith("sha256:"):
+                raise StageFailed(
+                    Stage.BASE,
+                    f"this engine has no image of the id {ref[:19]}…",
+                    hint="a local id cannot be pulled: name it repo@sha256:… to run it on any machine",
+                )
             self._say(f"image {key}: pulling {ref}")
-            self._docker.pull(ref)
+            pull(ref, self._site, self._docker)
             found = self._docker.inspect(ref)
         if found is None:
             raise StageFailed(Stage.BASE, f"the engine does not have `{ref}` that it pulled")
-        observed = observe_image(found.id, _READY_PYTHON, self._site, self._docker)
-        return Image(id=key, name=ref, ref=found.id, axes=image_axes(axes), observed=observed)
+        return ready_image(key, image_axes(axes), found, self._site, self._docker, self._commands, self._say)
 
 
 def _failure(key: str, stage: Stage, problem: Exception, cause: Cause) -> BuildFailure:

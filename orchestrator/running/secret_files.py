@@ -6,7 +6,6 @@ They lie below a folder that only we may enter. A build reads one as a secret of
 import json
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,13 +15,13 @@ from msgspec import Struct
 
 from orchestrator.engines.owner import is_gone, parse, this_process
 from orchestrator.errors import InputError, InputErrors
-from orchestrator.masking import NOTHING, SHORTEST, Masker
+from orchestrator.masking import NOTHING, Masker
 from orchestrator.model import PlannedCell, SecretSource
 from orchestrator.running import folder
+from orchestrator.settings.sources import value_of
 
 _PREFIX = "torchmatrix-secrets-"
 _OWNER = "owner.json"
-_LONGEST = 64 << 10
 
 
 class Secrets(Struct, frozen=True, kw_only=True):
@@ -86,35 +85,6 @@ def _read(asked: Iterable[SecretSource], environ: Mapping[str, str]) -> dict[str
     if problems:
         raise InputErrors(problems)
     return values
-
-
-def value_of(secret: SecretSource, environ: Mapping[str, str]) -> bytes:
-    """The value of a secret; InputError, which never repeats any of it, where there is none that can be used."""
-    place = secret.file or f"environment {secret.env}"
-    value = os.fsencode(environ.get(secret.env, "")) if secret.env else _content(secret)
-    shown = value.strip(b"\r\n")
-    if not shown:
-        raise InputError(f"secret `{secret.name}` is empty or not set", place=place)
-    if len(shown) < SHORTEST:
-        raise InputError(
-            f"secret `{secret.name}` is shorter than {SHORTEST} bytes", place=place, cause="it could not be masked"
-        )
-    return value
-
-
-def _content(secret: SecretSource) -> bytes:
-    try:
-        descriptor = os.open(secret.file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise InputError(f"secret `{secret.name}`: this is not a regular file", place=secret.file)
-            value = file.read(_LONGEST + 1)
-    except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else "") or "it cannot be read"
-        raise InputError(f"secret `{secret.name}`: {why}", place=secret.file) from None
-    if len(value) > _LONGEST:
-        raise InputError(f"secret `{secret.name}` is longer than {_LONGEST >> 10} KiB", place=secret.file)
-    return value
 
 
 def _written(place: Path, values: Mapping[str, bytes], mode: int) -> dict[str, Path]:

@@ -1,12 +1,15 @@
 """A secret of a known value through a real build and a real cell that tells it: nothing that is kept holds it."""
 
+import base64
 import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import uuid
 import zipfile
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +21,12 @@ from orchestrator.axes import image_id
 from orchestrator.engines.docker.run import DockerEngine
 from orchestrator.engines.here.run import HereEngine
 from orchestrator.images import containerfile
-from orchestrator.images.failure import BuildFailure
+from orchestrator.images.command import Commands
+from orchestrator.images.docker import Docker
+from orchestrator.images.failure import BuildFailure, StageFailed
 from orchestrator.images.given import Given
 from orchestrator.images.prepare import prepare_images
+from orchestrator.images.pull import pull
 from orchestrator.model import Image, SecretSource
 from orchestrator.running import folder
 from orchestrator.running import run as running
@@ -210,3 +216,50 @@ def inspecting(told: list[str]) -> object:
 def test_what_a_run_is_given_is_nothing_when_no_row_names_any() -> None:
     with laid_out([planned("pass", 0)], {}) as secrets:
         assert secrets == Secrets(masker=secrets.masker)
+
+
+@pytest.fixture
+def registry() -> Iterator[tuple[str, list[str]]]:
+    """A registry on this host that wants a login, holds nothing, and remembers the logins it was shown."""
+    shown: list[str] = []
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            login = self.headers.get("Authorization", "")
+            shown.append(login)
+            self.send_response(404 if login else 401)
+            self.send_header("WWW-Authenticate", 'Basic realm="test"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_HEAD = do_GET  # noqa: N815 - as http.server calls it
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"127.0.0.1:{server.server_port}", shown
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.docker
+def test_a_registry_is_shown_the_login_of_the_site_and_nobody_else_is(
+    docker_engine: "APIClient", registry: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, shown = registry
+    monkeypatch.setenv("CI_TOKEN", VALUE)
+    commands = Commands()
+    started: list[str] = []
+    real = Commands.run
+    monkeypatch.setattr(
+        Commands, "run", lambda self, argv, **more: started.append(str(argv)) or real(self, argv, **more)
+    )
+    site = replace(load_site({"HOME": str(tmp_path)}), registries={host: "robot:env:CI_TOKEN"})
+    with pytest.raises(StageFailed, match="could not be pulled") as caught:
+        pull(f"{host}/team/image@sha256:{'0' * 64}", site, Docker(commands, os.environ))
+    assert "Basic " + base64.b64encode(f"robot:{VALUE}".encode()).decode() in shown
+    assert PART not in str(caught.value) + caught.value.log + "".join(started)

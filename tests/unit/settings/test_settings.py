@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from orchestrator import settings
 from orchestrator.errors import InputError, InputErrors
-from orchestrator.settings import PYPI, load_site, site_file
+from orchestrator.settings import PYPI, host, load_site, site_file
 
 DIGEST = f"registry.example/ubuntu@sha256:{'ab' * 32}"
 
@@ -19,9 +18,9 @@ DIGEST = f"registry.example/ubuntu@sha256:{'ab' * 32}"
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home on a host where neither pip nor apt is configured."""
-    monkeypatch.setattr(settings.sys, "prefix", str(tmp_path / "venv"))
-    monkeypatch.setattr(settings, "_APT", tmp_path / "apt")
-    monkeypatch.setattr(settings, "_PIP", tmp_path / "etc/pip.conf")
+    monkeypatch.setattr(host.sys, "prefix", str(tmp_path / "venv"))
+    monkeypatch.setattr(host, "_APT", tmp_path / "apt")
+    monkeypatch.setattr(host, "_PIP", tmp_path / "etc/pip.conf")
     return tmp_path
 
 

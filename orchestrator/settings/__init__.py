@@ -1,0 +1,120 @@
+"""The site's settings: where wheels, distribution packages and bases come from, and where things are kept.
+
+What is not set is what pip and apt on this host use, because a closed network is the normal case. What is set wins, in
+this order: `TORCHMATRIX_*` variables, the user's `site.yaml`, then the host. Each value remembers its origin.
+
+    indexes:       {default: https://pypi.example/simple, cu130: https://pypi.example/torch/cu130}
+    extra_indexes: [https://pypi.example/more]
+    find_links:    [/mnt/wheels]
+    bases:         {ubuntu24.04: registry.example/ubuntu@sha256:…, debian12-py3.12: registry.example/python@sha256:…}
+    registries:    {registry.example: robot:env:REGISTRY_TOKEN}
+    packages:      /mnt/vendor-packages
+    ca_bundle: …   apt_mirror: …   proxies: {https: …}   store: …   cache: …
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from orchestrator import axes, masking, text
+from orchestrator.errors import InputError
+from orchestrator.settings.host import defaults, from_apt, from_pip, from_proxies
+from orchestrator.settings.kinds import Value
+from orchestrator.settings.logins import problem_with
+from orchestrator.settings.user import at_home, from_file, from_variables, site_file
+
+__all__ = ["PYPI", "TORCH_INDEX", "Site", "load_site", "site_file"]
+
+PYPI = "https://pypi.org/simple"
+TORCH_INDEX = "https://download.pytorch.org/whl/{build}"
+
+
+class Site(Struct, frozen=True, kw_only=True):
+    """Where this site's things are. `indexes` maps a torch build to its index; the empty key is everything else.
+
+    `registries` maps a host to the login for it, `USER:env:NAME` or `USER:file:PATH`: its password is never here.
+    """
+
+    indexes: Mapping[str, str]
+    extra_indexes: tuple[str, ...]
+    find_links: tuple[str, ...]
+    ca_bundle: str
+    apt_mirror: str
+    bases: Mapping[str, str]
+    packages: str
+    proxies: Mapping[str, str]
+    store: Path
+    cache: Path
+    origins: Mapping[str, str]
+    registries: Mapping[str, str] = {}
+    locks: Path | None = None  # the folder of lock files beside the matrix at hand; no setting of a site
+
+    @property
+    def default_index(self) -> str:
+        """The index of everything that is not built for one accelerator."""
+        return self.indexes.get("", PYPI)
+
+    @property
+    def passwords(self) -> tuple[bytes, ...]:
+        """What the addresses of the site carry to log in with."""
+        lists = (self.indexes.values(), self.extra_indexes, self.find_links, (self.apt_mirror,), self.proxies.values())
+        return tuple(masking.passwords(address for addresses in lists for address in addresses))
+
+    def torch_index(self, build: str) -> str:
+        """The index of a torch build; empty when the site's other sources are where its torch is."""
+        if build in self.indexes:
+            return self.indexes[build]
+        configured = "" in self.indexes or self.extra_indexes or self.find_links
+        return "" if configured else TORCH_INDEX.format(build=build)
+
+
+def load_site(environ: Mapping[str, str]) -> Site:
+    """The settings of this host and user; InputErrors when a file or a variable cannot be used."""
+    values: dict[str, Value] = {}
+    origins: dict[str, str] = {}
+    for source in (defaults, from_apt, from_proxies, from_pip, from_file, from_variables):
+        for name, value, origin in source(environ):
+            if isinstance(value, Mapping) and isinstance(had := values.get(name), Mapping):
+                values[name] = {**had, **value}
+            else:
+                values[name] = value
+            origins.update({f"{name}.{key}": origin for key in value} if isinstance(value, Mapping) else {name: origin})
+    return _site(values, origins)
+
+
+def _site(values: Mapping[str, Value], origins: Mapping[str, str]) -> Site:
+    def one(name: str) -> str:
+        return str(values[name])
+
+    def many(name: str) -> tuple[str, ...]:
+        value = values[name]
+        return tuple(value) if not isinstance(value, str) else (value,)
+
+    def pairs(name: str) -> dict[str, str]:
+        value = values[name]
+        return dict(value) if isinstance(value, Mapping) else {}
+
+    indexes = {"" if key == "default" else key: url for key, url in pairs("indexes").items()}
+    for name, image in pairs("bases").items():
+        if problem := axes.problem_with(axes.AXES["image"], image):
+            raise InputError(f"base `{text.one_line(name, 60)}`: {problem}", place=origins.get(f"bases.{name}", ""))
+    for host, login in pairs("registries").items():
+        if problem := problem_with(login):
+            raise InputError(
+                f"registry `{text.one_line(host, 60)}`: {problem}", place=origins.get(f"registries.{host}", "")
+            )
+    return Site(
+        indexes=indexes,
+        extra_indexes=many("extra_indexes"),
+        find_links=many("find_links"),
+        ca_bundle=one("ca_bundle"),
+        apt_mirror=one("apt_mirror"),
+        bases=pairs("bases"),
+        registries=pairs("registries"),
+        packages=one("packages"),
+        proxies=pairs("proxies"),
+        store=at_home(one("store")),
+        cache=at_home(one("cache")),
+        origins=dict(origins),
+    )
