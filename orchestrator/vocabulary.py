@@ -128,6 +128,10 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
+WORST_FIRST = (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED)
+WORKS = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})  # in full, or in part
+
+
 class LockState(StrEnum):
     """What became of an image's lock, or what its check found."""
 

@@ -7,12 +7,11 @@ from msgspec import Struct
 
 from orchestrator import axes
 from orchestrator.model import Alternative, Answer, Axes, CellSupport, Matrix, Reason, Row, Rule
-from orchestrator.vocabulary import LeftOutKind, RuleKind, Verdict
+from orchestrator.vocabulary import WORKS, LeftOutKind, RuleKind, Verdict
 
 # Topics of the facts that say that there is nothing to install, beside those of each package (`python-wheel`, …); other
 # topics are about running it.
 NO_WHEEL = frozenset({"release", "index-mapping", "distribution", "conda-packages", "host-arch", "glibc"})
-PLANNED = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})
 
 
 class Says(Protocol):
@@ -117,7 +116,7 @@ class Asking:
         if reason := self.refusal(cell):
             return against(reason)
         answer = self.answer(cell)
-        return None if answer.verdict in PLANNED else _unknown(answer)
+        return None if answer.verdict in WORKS else _unknown(answer)
 
 
 # What a row says of how its image is made, and what is a rule's to know: torch of a distribution comes in one version,

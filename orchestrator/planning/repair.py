@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from orchestrator import axes
 from orchestrator.model import Axes, Reason
-from orchestrator.planning.asking import PLANNED, Against, Asking, against
+from orchestrator.planning.asking import Against, Asking, against
 from orchestrator.planning.space import Space, along, misfit, moved
-from orchestrator.vocabulary import Verdict
+from orchestrator.vocabulary import WORKS, Verdict
 
 # What a repair leaves alone: how many devices and which part of one, what the site sets, where torch comes from.
 FIXED = frozenset({"gpus", "partition", "env", "image", "torch_from", "host_arch"})
@@ -65,7 +65,7 @@ def standing(asking: Asking, space: Space, cell: dict[str, str], keep: frozenset
             verdict = asking.answer(step.cell).verdict
             if verdict is Verdict.SUPPORTED:
                 return Stand(cell=step.cell, repairs=step.repairs)
-            if verdict in PLANNED and best is None:
+            if verdict in WORKS and best is None:
                 best = step
         if best is not None:
             return Stand(cell=best.cell, repairs=best.repairs)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from orchestrator import text
 from orchestrator.model import Alternative, Answer, Axes, Observation, Reason
 from orchestrator.reports.columns import Column, Line, painted, table, wrap
+from orchestrator.reports.columns import page as stacked
 from orchestrator.vocabulary import Verdict
 
 COLOURS: Mapping[Verdict, str] = {
@@ -18,14 +19,13 @@ COLOURS: Mapping[Verdict, str] = {
 def page(answer: Answer, asked: Axes, *, width: int, colour: bool) -> str:
     """What is known of the combination `asked`: the verdict line first, then a table of its reasons."""
     verdict = f"{answer.verdict.value}: {_pairs(asked)}"
-    blocks: Iterable[Sequence[str]] = (
+    return stacked(
         [painted(line, COLOURS[answer.verdict] if colour else "") for line in wrap(verdict, width)],
         _reasons(answer.reasons, width, colour=colour),
         _nearest(answer.nearest, width, colour=colour),
         _facts(answer, width),
         _observed(answer.observed, width),
     )
-    return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _reasons(reasons: Sequence[Reason], width: int, *, colour: bool) -> list[str]:

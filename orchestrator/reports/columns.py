@@ -9,8 +9,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from orchestrator.text import one_line
+
 BAR = "  | "
 GAP = "  "
+NAMES_SHOWN = 5
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -80,6 +83,14 @@ def _pieces(word: str, width: int) -> list[str]:
 def fenced(text: str, width: int) -> list[str]:
     """One line from outside as lines behind the bar."""
     return [BAR + line for line in wrap(text, max(width - len(BAR), 20))]
+
+
+def listed(names: Sequence[str], width: int) -> list[str]:
+    """The first few names from outside behind the bar, a name a line, and how many more there are."""
+    lines = [f"{BAR}{GAP}{one_line(name, max(width - len(BAR + GAP), 20))}" for name in names[:NAMES_SHOWN]]
+    if len(names) > NAMES_SHOWN:
+        lines.append(f"{BAR}{GAP}and {len(names) - NAMES_SHOWN} more: --json has all of them")
+    return lines
 
 
 def painted(text: str, code: str) -> str:

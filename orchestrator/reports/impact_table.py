@@ -7,41 +7,37 @@ from collections.abc import Sequence
 from orchestrator import text
 from orchestrator.model import Impact, RowImpact
 from orchestrator.reports.answer import COLOURS
-from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, painted, table, wrap
-from orchestrator.reports.overview import counting, size
+from orchestrator.reports.columns import GAP, Column, Line, fenced, listed, painted, table, wrap
+from orchestrator.reports.columns import page as stacked
+from orchestrator.reports.overview import counting, takes
 from orchestrator.reports.said import because, deciding
-from orchestrator.vocabulary import Verdict
-
-_WORST_FIRST = (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED)
-_RUNS = {Verdict.SUPPORTED, Verdict.DEGRADED}
-_NAMES_SHOWN = 5
+from orchestrator.vocabulary import WORKS, WORST_FIRST, Verdict
 
 
 def page(impact: Impact, *, width: int, colour: bool) -> str:
     """The rows that the change concerns in one table, the others by why it does not, the tests and the plan file."""
     touched = [row for row in impact.rows if not row.unchanged]
     if impact.later is None:  # the time is told by what ends first
-        touched.sort(key=lambda row: _WORST_FIRST.index(row.after.verdict))
+        touched.sort(key=lambda row: WORST_FIRST.index(row.after.verdict))
     columns = [Column(name=name) for name in ("after", "before", "row", "moves with it", "tested", "supported until")]
-    blocks: Sequence[Sequence[str]] = (
+    return stacked(
         [painted(line, _colour_of(touched) if colour else "") for line in wrap(_headline(impact, touched), width)],
         table(columns, [_line(row, colour=colour) for row in touched], width),
         _unchanged(impact.rows, width),
         _tests(impact, touched, width),
     )
-    return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _headline(impact: Impact, touched: Sequence[RowImpact]) -> str:
     what = f"up to {impact.later}" if impact.later else text.pairs(impact.change)
     counted = Counter(row.after.verdict for row in touched)
-    said = ", ".join(f"{counted[verdict]} {verdict.value}" for verdict in reversed(_WORST_FIRST) if counted[verdict])
+    said = ", ".join(f"{counted[verdict]} {verdict.value}" for verdict in reversed(WORST_FIRST) if counted[verdict])
     return f"{what}: {len(touched)} of {counting(len(impact.rows), 'row')} concerned" + (f": {said}" if said else "")
 
 
 def _colour_of(touched: Sequence[RowImpact]) -> str:
     verdicts = {row.after.verdict for row in touched}
-    return COLOURS[next((verdict for verdict in _WORST_FIRST if verdict in verdicts), Verdict.SUPPORTED)]
+    return COLOURS[next((verdict for verdict in WORST_FIRST if verdict in verdicts), Verdict.SUPPORTED)]
 
 
 def _line(row: RowImpact, *, colour: bool) -> Line:
@@ -52,7 +48,7 @@ def _line(row: RowImpact, *, colour: bool) -> Line:
             text.one_line(row.name, 40),
             _moves(row),
             _tested(row),
-            (row.final.supported_until or "") if row.final.verdict in _RUNS else "",
+            (row.final.supported_until or "") if row.final.verdict in WORKS else "",
         ),
         below=_below(row),
         colour=COLOURS[row.after.verdict] if colour else "",
@@ -91,13 +87,11 @@ def _unchanged(rows: Sequence[RowImpact], width: int) -> list[str]:
     found: dict[str, list[str]] = {}
     for row in rows:
         if row.unchanged:
-            found.setdefault(row.unchanged, []).append(text.one_line(row.name, max(width - 6, 20)))
+            found.setdefault(row.unchanged, []).append(row.name)
     lines = [f"{counting(sum(map(len, found.values())), 'row')} unchanged"] if found else []
     for why, names in found.items():
         lines += fenced(f"{len(names)}: {text.one_line(why)}", width)
-        lines += [f"{BAR}{GAP}{name}" for name in names[:_NAMES_SHOWN]]
-        if len(names) > _NAMES_SHOWN:
-            lines.append(f"{BAR}{GAP}and {len(names) - _NAMES_SHOWN} more: --json has all of them")
+        lines += listed(names, width)
     return lines
 
 
@@ -106,14 +100,7 @@ def _tests(impact: Impact, touched: Sequence[RowImpact], width: int) -> list[str
     if not cells:
         return ["There is nothing to test."]
     cost = impact.cost
-    parts = [
-        counting(cost.images, "image"),
-        f"{size(cost.build_bytes)} to build",
-        f"about {cost.minutes:.0f} min" if cost.minutes >= 1 else "under a minute",
-        f"{cost.gpu_hours:.1f} GPU-hours",
-        *((f"{cost.money:.2f} to pay",) if cost.money else ()),
-    ]
-    never = f"{cost.cells} never run: {', '.join(parts)}" if cost.cells else "all were run before"
+    never = f"{cost.cells} never run: {takes(cost)}" if cost.cells else "all were run before"
     return [*wrap(f"{counting(len(cells), 'cell')} to test, {never}", width), *_paste(impact.plan)]
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from orchestrator import text
-from orchestrator.model import Answer, Reason
+from orchestrator.model import Answer
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import Column, Line, table
+from orchestrator.reports.said import because, deciding
 from orchestrator.vocabulary import Verdict
 
 
@@ -38,7 +39,7 @@ def _line(shift: Shift, *, colour: bool) -> Line:
             text.one_line(shift.new, 60),
             _else(shift.after),
         ),
-        below=() if verdict is Verdict.SUPPORTED else tuple(map(_because, deciding(shift.after))),
+        below=() if verdict is Verdict.SUPPORTED else tuple(map(because, deciding(shift.after))),
         colour=COLOURS[verdict] if colour else "",
     )
 
@@ -49,12 +50,3 @@ def _else(answer: Answer) -> str:
     if answer.nearest:
         return text.pairs(answer.nearest[0].change)
     return "not known" if answer.verdict is Verdict.UNKNOWN else "nothing near is supported"
-
-
-def deciding(answer: Answer) -> tuple[Reason, ...]:
-    """The first reason of the verdict, when there is one."""
-    return tuple(reason for reason in answer.reasons if reason.verdict is answer.verdict)[:1]
-
-
-def _because(reason: Reason) -> str:
-    return f"{text.one_line(reason.rule, 60)}: {text.one_line(reason.because)}"

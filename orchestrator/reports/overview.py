@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator import text
-from orchestrator.model import Case, CellResult, LeftOut, Plan, PlannedCell, Run
+from orchestrator.model import Case, CellResult, Cost, LeftOut, Plan, PlannedCell, Run
 from orchestrator.vocabulary import Cause, Outcome, Status, Tier
 
 GOOD = (Status.PASSED, Status.FELL_BACK)
@@ -137,6 +137,18 @@ def size(count: float) -> str:
             return f"{count:.0f} {unit}"
         count /= 1024
     return f"{count:.1f} GiB"
+
+
+def takes(cost: Cost) -> str:
+    """`2 images, 1.4 GiB to build, about 3 min, 0.0 GPU-hours`: what running some cells takes."""
+    parts = [
+        counting(cost.images, "image"),
+        f"{size(cost.build_bytes)} to build",
+        f"about {cost.minutes:.0f} min" if cost.minutes >= 1 else "under a minute",
+        f"{cost.gpu_hours:.1f} GPU-hours",
+        *((f"{cost.money:.2f} to pay",) if cost.money else ()),
+    ]
+    return ", ".join(parts)
 
 
 def counting(count: int, noun: str) -> str:

@@ -1,16 +1,13 @@
 """A plan as plain text: its cells with what vendors say of them, what it covers, what it leaves out, what it costs."""
 
-from collections.abc import Sequence
-
 from orchestrator import text
 from orchestrator.model import CellSupport, Coverage, Plan, PlannedCell, Uncovered
 from orchestrator.reports import covered, overview
 from orchestrator.reports.answer import COLOURS
-from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, page, table, wrap
+from orchestrator.reports.columns import BAR, GAP, NAMES_SHOWN, Column, Line, fenced, listed, page, table, wrap
 from orchestrator.reports.overview import counting
 from orchestrator.vocabulary import LeftOutKind, Verdict
 
-_NAMES_SHOWN = 5
 _UNPLACED = "2"
 # What the plan could have had: the others no cell can have, and each of those is told.
 _OPTIONAL = frozenset({LeftOutKind.BUDGET, LeftOutKind.SELECTION, LeftOutKind.TIER})
@@ -75,10 +72,10 @@ def _covered(one: Coverage, width: int) -> list[str]:
     lines = [*wrap(covered.counts(one), width), *fenced(covered.axes(one), width)]
     for (kind, reason), several in found.items():
         lines += fenced(f"{len(several)} by {kind}: {text.one_line(reason)}", width)
-        shown = several[:_NAMES_SHOWN] if kind in _OPTIONAL else several
-        listed = "; ".join(text.pairs(missing.axes) for missing in shown)
+        shown = several[:NAMES_SHOWN] if kind in _OPTIONAL else several
+        shown_axes = "; ".join(text.pairs(missing.axes) for missing in shown)
         more = f"; and {len(several) - len(shown)} more" if len(shown) < len(several) else ""
-        lines += [BAR + GAP + line for line in wrap(listed + more, max(width - len(BAR + GAP), 20))]
+        lines += [BAR + GAP + line for line in wrap(shown_axes + more, max(width - len(BAR + GAP), 20))]
     return lines
 
 
@@ -90,14 +87,7 @@ def _left_out(plan: Plan, width: int) -> list[str]:
     lines = [f"{counting(len(plan.left_out), 'combination')} left out"] if found else []
     for (kind, reason), names in found.items():
         lines += fenced(f"{len(names)} by {kind}: {text.one_line(reason)}", width)
-        lines += _listed(names, width)
-    return lines
-
-
-def _listed(names: Sequence[str], width: int) -> list[str]:
-    lines = [f"{BAR}{GAP}{text.one_line(name, max(width - 6, 20))}" for name in names[:_NAMES_SHOWN]]
-    if len(names) > _NAMES_SHOWN:
-        lines.append(f"{BAR}{GAP}and {len(names) - _NAMES_SHOWN} more: --json has all of them")
+        lines += listed(names, width)
     return lines
 
 
@@ -107,10 +97,6 @@ def _cost(plan: Plan) -> str:
     parts = [
         f"{counting(cost.cells, 'cell')}: {cost.placed} placed, {cost.unplaced - unsupported} unplaced",
         *((f"{unsupported} unsupported",) if unsupported else ()),
-        counting(cost.images, "image"),
-        f"{overview.size(cost.build_bytes)} to build",
-        f"about {cost.minutes:.0f} min" if cost.minutes >= 1 else "under a minute",
-        f"{cost.gpu_hours:.1f} GPU-hours",
-        *((f"{cost.money:.2f} to pay",) if cost.money else ()),
+        overview.takes(cost),
     ]
     return ", ".join(parts)

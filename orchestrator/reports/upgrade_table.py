@@ -6,14 +6,15 @@ from orchestrator import text
 from orchestrator.model import Axes, Reason, State, Upgrade, UpgradeStep
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import Column, Line, fenced, painted, table, wrap
+from orchestrator.reports.columns import page as stacked
 from orchestrator.reports.overview import counting
 from orchestrator.reports.said import because, deciding
-from orchestrator.vocabulary import Verdict
+from orchestrator.vocabulary import WORKS, Verdict
 
 
 def page(upgrade: Upgrade, *, width: int, colour: bool) -> str:
     """The steps, or why there are none and the nearest goal with its own."""
-    blocks: Sequence[Sequence[str]] = (
+    return stacked(
         [painted(line, _colour_of(upgrade) if colour else "") for line in wrap(_headline(upgrade), width)],
         [
             *_end("from", upgrade.start, upgrade.start.axes, width),
@@ -23,7 +24,6 @@ def page(upgrade: Upgrade, *, width: int, colour: bool) -> str:
         _steps(upgrade.steps, width, colour=colour),
         _nearest(upgrade, width, colour=colour),
     )
-    return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _headline(upgrade: Upgrade) -> str:
@@ -41,7 +41,7 @@ def _colour_of(upgrade: Upgrade) -> str:
 
 def _end(name: str, state: State, shown: Axes, width: int, told_below: Reason | None = None) -> list[str]:
     """One end of the way with its verdict, and why where it is not supported."""
-    works = state.verdict in {Verdict.SUPPORTED, Verdict.DEGRADED}
+    works = state.verdict in WORKS
     until = f" until {state.supported_until}" if works and state.supported_until else ""
     lines = wrap(f"{name:5}{state.verdict.value}{until}: {text.pairs(shown)}", width)
     if state.verdict is Verdict.SUPPORTED:

@@ -10,8 +10,6 @@ from orchestrator.vocabulary import Verdict
 if TYPE_CHECKING:
     from orchestrator.support.check import Support
 
-BEARABLE = frozenset({Verdict.SUPPORTED, Verdict.DEGRADED})
-
 
 class Answers:
     """What vendors say, each combination asked once; `asked` counts them. Empty values are axes that are left out."""

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from orchestrator import axes
 from orchestrator.model import Axes, Matrix, Move, Observation, Row, RowImpact, State
 from orchestrator.planning.selection import Named, check_globs, is_selected
-from orchestrator.studies.answers import BEARABLE, Answers, Flaw, flaws
+from orchestrator.studies.answers import Answers, Flaw, flaws
 from orchestrator.studies.concern import applied
 from orchestrator.studies.ladder import movable
 from orchestrator.studies.mend import mend
 from orchestrator.support.facts import Facts
-from orchestrator.vocabulary import Verdict
+from orchestrator.vocabulary import WORKS, Verdict
 
 _NOT_NAMED = "`--rows` does not name it"
 
@@ -108,7 +108,7 @@ def _touched(
         ladders = {name: way for name, way in ways.items() if name not in kept}
         move, left = mend(answers, after, ladders, borne)
     state = move.state if move else after
-    is_new = state.verdict in BEARABLE and state.axes != before.axes
+    is_new = state.verdict in WORKS and state.axes != before.axes
     return replace(
         _untouched(row, before, ""),
         after=after,

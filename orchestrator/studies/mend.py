@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from orchestrator.model import Alternative, Move, Reason, State
 from orchestrator.studies.aim import Aim
-from orchestrator.studies.answers import BEARABLE, Answers, Flaw, flaw_of, flaws
+from orchestrator.studies.answers import Answers, Flaw, flaw_of, flaws
 from orchestrator.studies.ladder import Ladders
 from orchestrator.studies.repair import MOST_AXES, repairs
-from orchestrator.vocabulary import RuleKind, Verdict
+from orchestrator.vocabulary import WORKS, RuleKind, Verdict
 
 _NEAR = 12  # changes that are compared
 _WITHOUT_A_WORD = 2  # axes that move where no rule says which
@@ -37,7 +37,7 @@ def _change(aim: Aim, after: State, ladders: Ladders) -> Alternative | None:
         return None
     most = _WITHOUT_A_WORD if after.verdict is Verdict.UNKNOWN else MOST_AXES
     first = next(repairs(aim, after.axes, ladders, most=most), None)
-    if first is None and after.verdict not in BEARABLE:
+    if first is None and after.verdict not in WORKS:
         return next(repairs(replace(aim, lenient=True), after.axes, ladders, most=most), None)
     if first is None:
         return None

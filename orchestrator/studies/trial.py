@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from orchestrator import axes, text
 from orchestrator.model import Cost, LeftOut, Placement, Plan, PlannedCell, RowImpact, RunnerClass
-from orchestrator.planning.asking import PLANNED, Against, against
+from orchestrator.planning.asking import Against, against
 from orchestrator.planning.cost import cost
 from orchestrator.planning.expand import Expansion, edge_cell, edge_left_out, same_cell
 from orchestrator.planning.neighbours import Candidate
 from orchestrator.planning.place import HERE, runner_for
-from orchestrator.vocabulary import LeftOutKind, Verdict
+from orchestrator.vocabulary import WORKS, LeftOutKind, Verdict
 
 
 def trial(impacts: Sequence[RowImpact], expansion: Expansion) -> Plan:
@@ -62,6 +62,6 @@ def _against(impact: RowImpact) -> Against:
     said = (
         against(impact.blocked) if impact.blocked else Against(kind=LeftOutKind.UNKNOWN, reason="nobody says it works")
     )
-    if impact.final.verdict in PLANNED:
+    if impact.final.verdict in WORKS:
         return replace(said, kind=LeftOutKind.SELECTION, reason=f"there is nothing to move it to: {said.reason}")
     return replace(said, kind=LeftOutKind.UNKNOWN) if impact.final.verdict is Verdict.UNKNOWN else said

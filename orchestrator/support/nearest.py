@@ -7,7 +7,7 @@ from orchestrator.model import Alternative
 from orchestrator.support import choices
 from orchestrator.support.choices import Asked
 from orchestrator.support.said import Said
-from orchestrator.vocabulary import Verdict
+from orchestrator.vocabulary import WORKS, Verdict
 
 _MOST = 5  # alternatives told
 _TRIES = 700  # combinations checked
@@ -67,7 +67,7 @@ class _Search:
     ) -> None:
         self._support = support
         self._combination = combination
-        self._good = {Verdict.SUPPORTED, Verdict.DEGRADED} - {verdict}
+        self._good = WORKS - {verdict}
         self._tries = 0
         self._axes = axes
         self._values = {axis: tuple(choices.values(support, combination, axis)) for axis in axes}

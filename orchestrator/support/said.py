@@ -7,9 +7,7 @@ from msgspec import Struct
 from orchestrator.model import Reason
 from orchestrator.support.conditions import alternatives
 from orchestrator.support.rows import Conditions
-from orchestrator.vocabulary import RuleKind, Verdict
-
-_SEVERITY = (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SUPPORTED)
+from orchestrator.vocabulary import WORST_FIRST, RuleKind, Verdict
 
 
 class Said(Struct, frozen=True, kw_only=True, gc=False):
@@ -50,13 +48,13 @@ class Said(Struct, frozen=True, kw_only=True, gc=False):
 def worst(said: Iterable[Said]) -> Verdict | None:
     """The verdict of all together: a refusal outweighs a doubt, a doubt a restriction; None when nothing was said."""
     found = {each.verdict for each in said if each.because}
-    return next((verdict for verdict in _SEVERITY if verdict in found), None)
+    return next((verdict for verdict in WORST_FIRST if verdict in found), None)
 
 
 def in_order(said: Iterable[Said], verdict: Verdict) -> list[Said]:
     """The deciding ones first, then the graver, each by the rank of its rule."""
     told = [each for each in said if each.because]
-    return sorted(told, key=lambda each: (each.verdict is not verdict, _SEVERITY.index(each.verdict), each.rank))
+    return sorted(told, key=lambda each: (each.verdict is not verdict, WORST_FIRST.index(each.verdict), each.rank))
 
 
 def filled(template: str, shown: Mapping[str, str], allowed: str = "") -> str:

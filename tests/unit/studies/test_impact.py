@@ -12,14 +12,14 @@ from orchestrator import axes
 from orchestrator.errors import NothingSelected
 from orchestrator.matrix.document import load
 from orchestrator.model import Axes, Matrix, Observation
-from orchestrator.planning.asking import PLANNED, Asking
+from orchestrator.planning.asking import Asking
 from orchestrator.planning.expand import Expansion
 from orchestrator.studies.answers import Answers
 from orchestrator.studies.impact import Production, of_change, of_time
 from orchestrator.studies.trial import trial
 from orchestrator.support.check import Support
 from orchestrator.support.facts import Facts, load_facts
-from orchestrator.vocabulary import Status, Verdict
+from orchestrator.vocabulary import WORKS, Status, Verdict
 
 TODAY = dt.date(2026, 11, 29)
 LATER = dt.date(2027, 11, 29)
@@ -160,7 +160,7 @@ def test_a_plan_holds_what_vendors_support_and_every_row_is_in_it_or_left_out(
     assert sorted(names) == sorted(row.name for row in real.production)
     assert len({cell.id for cell in plan.cells}) == len(plan.cells)
     for cell in plan.cells:
-        assert support.verdict(cell.axes) in PLANNED
+        assert support.verdict(cell.axes) in WORKS
         assert cell.axes == axes.complete(cell.axes)
         assert cell.id == axes.cell_id(cell.axes)
     for impact in found:
@@ -168,4 +168,4 @@ def test_a_plan_holds_what_vendors_support_and_every_row_is_in_it_or_left_out(
             as_asked = {name for name, value in change.items() if impact.after.axes.get(name) == value}
             assert not impact.moves.change.keys() & as_asked
             assert {**impact.after.axes, **impact.moves.change} == impact.final.axes
-            assert support.verdict(impact.final.axes) in PLANNED
+            assert support.verdict(impact.final.axes) in WORKS

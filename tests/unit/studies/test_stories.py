@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator import axes
 from orchestrator.model import Axes, Matrix, Plan, RowImpact, Upgrade
-from orchestrator.planning.asking import PLANNED, Asking
+from orchestrator.planning.asking import Asking
 from orchestrator.planning.expand import Expansion
 from orchestrator.studies.answers import Answers
 from orchestrator.studies.horizon import day_after
@@ -20,7 +20,7 @@ from orchestrator.studies.trial import trial
 from orchestrator.studies.upgrade import upgrade
 from orchestrator.support.check import Support
 from orchestrator.support.facts import Facts, load_facts
-from orchestrator.vocabulary import RuleKind, Verdict
+from orchestrator.vocabulary import WORKS, RuleKind, Verdict
 
 TODAY = dt.date(2026, 11, 29)
 Read = Callable[[str], Matrix]
@@ -84,7 +84,7 @@ class Story:
         )
         assert len(plan.cells) + len(plan.left_out) == len(self.matrix.production)
         for cell in plan.cells:
-            assert self.answers().verdict(cell.axes) in PLANNED
+            assert self.answers().verdict(cell.axes) in WORKS
             assert cell.id == axes.cell_id(cell.axes)
         return plan
 
@@ -107,7 +107,7 @@ def upgraded(
     for step in found.steps:
         state |= step.change
         assert dict(step.state.axes) == {name: value for name, value in state.items() if value}
-        assert answers().verdict(state) in (PLANNED if allow_degraded else {Verdict.SUPPORTED})
+        assert answers().verdict(state) in (WORKS if allow_degraded else {Verdict.SUPPORTED})
         assert len(step.change) == 1 or (step.where == "image" and step.coupled)
     assert not found.found or state == {**start, **change}
     return found
