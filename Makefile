@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Both set up all they need on a fresh checkout.
 # make turns every failing recipe's exit code into 2: CI reads ours from `torchmatrix` itself.
-.PHONY: run test lint schemas facts bench fuzz clean
+.PHONY: run test lint schemas facts bench fuzz crash-matrix clean
 
 # A name on PATH may be a shim of a version that is not installed, so each is tried.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
@@ -30,6 +30,10 @@ facts: .venv/test
 N ?= 100000
 fuzz: .venv/test
 	$(BIN)/python tests/fuzz/fuzz.py --inputs $(N)
+
+# Every step of a run's journal, at its begin and its end, times everything that can befall it; a part of it is in `test`.
+crash-matrix: .venv/test
+	$(BIN)/python tests/faults/crash_matrix.py
 
 bench: .venv/test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -1,15 +1,18 @@
 """The attempts of one cell: which comes next, what it asks of the engine, and how it is committed."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from orchestrator.axes import platform
 from orchestrator.engines.task import INPUTS, RESULTS
+from orchestrator.errors import InfrastructureError
 from orchestrator.formats import ATTEMPT, CELL, CellFile
 from orchestrator.model import Attempt, PlannedCell
 from orchestrator.running import folder
+from orchestrator.running.journal import Line
 from orchestrator.vocabulary import Purpose, Step
 
 ARGV = ("-m", "suites", "--cell", f"{INPUTS}/{CELL}", "--out", RESULTS)
@@ -75,10 +78,58 @@ def begin(run: Path, cell: str, number: int) -> Path:
     return place
 
 
-def commit(place: Path, attempt: Attempt) -> None:
+def written(attempt: Attempt) -> bytes:
+    """The attempt as it stands in attempt.json."""
+    return msgspec.json.format(msgspec.json.encode(attempt), indent=1) + b"\n"
+
+
+def digest(written: bytes) -> str:
+    """What the journal says of an attempt.json before it is written."""
+    return hashlib.sha256(written).hexdigest()
+
+
+def commit(place: Path, written: bytes) -> None:
     """Puts the attempt's files on the disk, then attempt.json: from then on the attempt is never done again."""
     with folder.told(place):
         for file in sorted(place.iterdir()):
             if file.is_file() and not file.is_symlink():
                 folder.sync(file)
-    folder.write(place / ATTEMPT, msgspec.json.format(msgspec.json.encode(attempt), indent=1) + b"\n")
+    folder.write(place / ATTEMPT, written)
+
+
+def verify(run: Path, cells: Iterable[str], lines: Iterable[Line]) -> None:
+    """InfrastructureError when a committed attempt is not as the journal says that it was written.
+
+    Such an attempt is damaged and not undone: made anew, it would hide that something was lost.
+    """
+    begun: dict[tuple[str, int], str] = {}
+    ended: set[tuple[str, int]] = set()
+    for line in lines:
+        if line.step is Step.COMMIT and line.state == "begin":
+            begun[line.cell, line.attempt] = line.detail
+        elif line.step is Step.COMMIT and line.state == "end":
+            ended.add((line.cell, line.attempt))
+    there = {(cell, number): place for cell in cells for number, place in folder.attempt_folders(run, cell)}
+    for key in ended:
+        place = there.get(key, folder.attempt_folder(run, *key))
+        if not _is_as_written(place / ATTEMPT, begun.get(key, "")):
+            raise _damaged(place / ATTEMPT, "the attempt is not as it was committed")
+    for key, place in there.items():
+        if key not in begun and read(place) is not None:
+            raise _damaged(run / folder.JOURNAL, f"the journal does not know of {place.relative_to(run)}")
+
+
+def _is_as_written(file: Path, said: str) -> bool:
+    try:
+        return digest(file.read_bytes()) == said
+    except OSError:
+        return False
+
+
+def _damaged(place: Path, fact: str) -> InfrastructureError:
+    return InfrastructureError(
+        fact,
+        place=str(place),
+        cause="something was damaged, lost or changed since",
+        hint="`torchmatrix merge` reads what is left; run the plan anew with `torchmatrix run --plan`",
+    )

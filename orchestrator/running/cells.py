@@ -21,6 +21,7 @@ from orchestrator.results.judge import judge
 from orchestrator.running import attempts, folder
 from orchestrator.running.journal import Journal
 from orchestrator.running.schedule import Turn
+from orchestrator.running.secret_files import NONE, Secrets
 from orchestrator.vocabulary import Purpose, Step
 
 
@@ -32,6 +33,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     host: Host
     suites: Path
     journal: Journal
+    secrets: Secrets = NONE
 
 
 def is_done(out: Path, cell: PlannedCell) -> bool:
@@ -40,15 +42,29 @@ def is_done(out: Path, cell: PlannedCell) -> bool:
 
 
 def run_cell(
-    turn: Turn, image: Image | BuildFailure, setting: Setting, stopped: Callable[[], bool], say: Callable[[str], None]
-) -> None:
-    """Makes the attempts that the cell still needs, until it is done or the run was stopped; a second try is said."""
+    turn: Turn,
+    image: Callable[[], Image | BuildFailure],
+    setting: Setting,
+    stopped: Callable[[], bool],
+    say: Callable[[str], None],
+) -> bool:
+    """Makes the attempts that the cell still needs, until it is done or the run was stopped; whether it made one.
+
+    `image` is what the next attempt is run in; InfrastructureError when there is no engine to run it. A second try is
+    said.
+    """
+    made = False
     done = attempts.committed(setting.out, turn.cell.id)
-    while (following := attempts.next_attempt(done)) is not None and not stopped():
+    while (following := attempts.next_attempt(done)) is not None:
+        ready = image()
+        if stopped():
+            break
         number, purpose = following
         if purpose is Purpose.RETRY:
             say(f"{turn.cell.id} {text.one_line(done[-1].exit.problem or 'stopped')}: trying once more")
-        done = (*done, _attempt(turn, image, setting, number, purpose))
+        done = (*done, _attempt(turn, ready, setting, number, purpose))
+        made = True
+    return made
 
 
 def _attempt(turn: Turn, image: Image | BuildFailure, setting: Setting, number: int, purpose: Purpose) -> Attempt:
@@ -59,8 +75,9 @@ def _attempt(turn: Turn, image: Image | BuildFailure, setting: Setting, number: 
     else:
         made = _made(turn, number, image, setting, place)
     attempt = msgspec.structs.replace(made, purpose=purpose, host=setting.host.name, engine=setting.engine.name)
-    with setting.journal.step(Step.COMMIT, cell=cell.id, attempt=number):
-        attempts.commit(place, attempt)
+    written = attempts.written(attempt)
+    with setting.journal.step(Step.COMMIT, cell=cell.id, attempt=number, detail=attempts.digest(written)):
+        attempts.commit(place, written)
     return attempt
 
 
@@ -79,6 +96,8 @@ def _made(turn: Turn, number: int, image: Image, setting: Setting, place: Path) 
         out=place,
         deadline_s=cell.limits.timeout_s,
         devices=turn.devices,
+        secrets={secret.name: setting.secrets.readable[secret.name] for secret in cell.secrets},
+        masker=setting.secrets.masker,
     )
     started = _now()
     try:

@@ -5,12 +5,13 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestrator import text
 from orchestrator.errors import InfrastructureError
+from orchestrator.running import fault
 
 PLAN = "plan.json"
 JOURNAL = "journal.jsonl"
@@ -60,13 +61,18 @@ def attempt_folders(run: Path, cell: str) -> tuple[tuple[int, Path], ...]:
 def write(path: Path, data: bytes) -> None:
     """The file with these bytes, on the disk when this returns: after a crash it is old, or new, never half."""
     half = path.with_name(f".{path.name}.half")
-    with told(path):
-        with half.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        half.replace(path)
-        sync(path.parent)
+    try:
+        with told(path):
+            with half.open("wb") as file:
+                file.write(data)
+                file.flush()
+                fault.room_for(fault.FOLDER)
+                os.fsync(file.fileno())
+            half.replace(path)
+            sync(path.parent)
+    finally:
+        with suppress(OSError):  # gone already, or on a disk that takes nothing at all
+            half.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:

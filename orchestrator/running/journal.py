@@ -1,13 +1,14 @@
 """journal.jsonl: a line on the disk before and after each step, so that a killed run tells where it was.
 
-Lines are only ever appended. A process that dies while it writes leaves half a line at the end; the reader leaves it
-out, and the next writer cuts it off first.
+Lines are only ever appended, each with a check sum of its own. A process that dies while it writes leaves half a line
+at the end, without the end of a line: the reader leaves it out, and the next writer cuts it off first. Anything else
+that is not as it was written is damage, and never taken for the journal of a shorter run.
 """
 
 import os
 import re
-import signal
 import threading
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,11 +20,10 @@ from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.errors import InfrastructureError
-from orchestrator.running import folder, lock
+from orchestrator.running import fault, folder, lock
 from orchestrator.vocabulary import Step
 
-FAULT = "TORCHMATRIX_FAULT"
-
+SCHEMA_VERSION = 1
 
 State = Literal["begin", "end", "failed"]
 
@@ -31,6 +31,7 @@ State = Literal["begin", "end", "failed"]
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line. `seq` counts from 1 without a gap; `cell` is empty for a step of the whole run."""
 
+    schema_version: int
     seq: int
     time: str
     step: Step
@@ -43,12 +44,12 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Journal:
     """The open journal of a run, from `opened`. Safe to write from several threads."""
 
-    def __init__(self, descriptor: int, path: Path, lines: tuple[Line, ...], fault: str) -> None:
+    def __init__(self, descriptor: int, path: Path, lines: tuple[Line, ...], asked: str) -> None:
         self.before = lines
         self._descriptor = descriptor
         self._path = path
         self._seq = len(lines)
-        self._fault = _Fault(fault)
+        self._fault = fault.Fault(asked)
         self._writing = threading.Lock()
 
     @contextmanager
@@ -68,6 +69,7 @@ class Journal:
     def _append(self, step: Step, state: State, cell: str, attempt: int, detail: str) -> None:
         with self._writing, folder.told(self._path):
             line = Line(
+                schema_version=SCHEMA_VERSION,
                 seq=self._seq + 1,
                 time=datetime.now(UTC).isoformat(timespec="milliseconds"),
                 cell=cell,
@@ -76,23 +78,11 @@ class Journal:
                 state=state,
                 detail=detail,
             )
-            _write_whole(self._descriptor, msgspec.json.encode(line) + b"\n")
+            written = _written(line)
+            kind = self._fault.at(step, state)
+            _write_whole(self._descriptor, written[: len(written) // 2] if kind == "short" else written)
             self._seq += 1
-        self._fault.reached(step, state)
-
-
-class _Fault:
-    """The crash tests' hook: `commit:begin:2` kills this process once the second such line is on the disk."""
-
-    def __init__(self, asked: str) -> None:
-        self._point, _, count = asked.rpartition(":") if asked.count(":") > 1 else (asked, "", "1")
-        self._left = int(count) if count.isdigit() else 1
-
-    def reached(self, step: Step, state: str) -> None:
-        if self._point == f"{step}:{state}":
-            self._left -= 1
-            if self._left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+        fault.strike(kind)
 
 
 @contextmanager
@@ -100,55 +90,87 @@ def opened(run: Path, environ: Mapping[str, str] = os.environ) -> Iterator[Journ
     """The run's journal for writing, with the run locked; half a line at its end is cut off first."""
     path = run / folder.JOURNAL
     with lock.held(run):
+        before = read(run)
         with folder.told(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
             with folder.told(path):
-                data = path.read_bytes()
-                lines, whole = parse(data, str(path))
-                if whole < len(data):
-                    os.ftruncate(descriptor, whole)
+                whole = parse(path.read_bytes(), str(path))[1]
+                os.ftruncate(descriptor, whole)
                 folder.sync(run)
-            yield Journal(descriptor, path, lines, environ.get(FAULT, ""))
+            yield Journal(descriptor, path, before, environ.get(fault.VARIABLE, ""))
         finally:
             os.close(descriptor)
 
 
 def read(run: Path) -> tuple[Line, ...]:
-    """The whole lines of the run's journal; none when it has none. Takes no lock."""
+    """The whole lines of the run's journal; none when it has none. Takes no lock.
+
+    A plan is written after the journal's first line: one without the other is damage, not a run that was not begun.
+    """
     path = run / folder.JOURNAL
     with folder.told(path):
-        return parse(path.read_bytes(), str(path))[0] if path.exists() else ()
+        lines = parse(path.read_bytes(), str(path))[0] if path.exists() else ()
+        if not lines and (run / folder.PLAN).exists():
+            raise _damage("the journal of this run is gone", str(path))
+    return lines
 
 
 def parse(data: bytes, place: str) -> tuple[tuple[Line, ...], int]:
-    """The whole lines and how many bytes they take; damage anywhere but at the very end is an InfrastructureError."""
+    """The whole lines and how many bytes they take; damage anywhere but in half a line is an InfrastructureError."""
     lines: list[Line] = []
     whole = 0
     for raw in re.findall(rb"[^\n]*\n|[^\n]+", data):
-        line = _line(raw)
+        if not raw.endswith(b"\n"):
+            break
+        line = _line(raw, place)
         if line is None or line.seq != len(lines) + 1:
-            if whole + len(raw) == len(data):
-                break
-            raise InfrastructureError(
-                f"line {len(lines) + 1} of the journal is damaged",
-                place=place,
-                hint="the attempts that are there can still be read with `torchmatrix merge`",
-            )
+            raise _damage(f"line {len(lines) + 1} of the journal is damaged", place)
         lines.append(line)
         whole += len(raw)
     return tuple(lines), whole
 
 
-def _line(raw: bytes) -> Line | None:
-    if not raw.endswith(b"\n"):
+def _damage(fact: str, place: str) -> InfrastructureError:
+    return InfrastructureError(
+        fact,
+        place=place,
+        cause="it is not as it was written",
+        hint="the attempts that are there can still be read with `torchmatrix merge`",
+    )
+
+
+def _written(line: Line) -> bytes:
+    """The line as it stands in the file: its check sum is over all that comes before it."""
+    said = msgspec.json.encode(line)
+    return b'%s,"sum":"%08x"}\n' % (said[:-1], zlib.crc32(said))
+
+
+def _line(raw: bytes, place: str) -> Line | None:
+    """The line, or None when it is not as it was written; InfrastructureError when a newer release wrote it."""
+    said = _SUMMED.fullmatch(raw)
+    if said is not None and int(said["sum"], 16) != zlib.crc32(said["line"] + b"}"):
         return None
     try:
-        return _DECODER.decode(raw)
-    except msgspec.MsgspecError:
+        version = _VERSION.decode(raw).schema_version
+        if version > SCHEMA_VERSION:
+            raise InfrastructureError(
+                f"the journal has schema version {version}, this torchmatrix reads {SCHEMA_VERSION}",
+                place=place,
+                cause="a newer torchmatrix wrote it",
+                hint="go on with that one",
+            )
+        return None if said is None else _DECODER.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 
+class _Version(Struct, frozen=True):
+    schema_version: int
+
+
+_SUMMED = re.compile(rb'(?P<line>.*),"sum":"(?P<sum>[0-9a-f]{8})"\}\n', re.DOTALL)
+_VERSION = msgspec.json.Decoder(_Version)
 _DECODER = msgspec.json.Decoder(Line)
 
 
@@ -171,6 +193,7 @@ def _write_whole(descriptor: int, data: bytes) -> None:
         left = data
         while left:
             left = left[os.write(descriptor, left) :]
+        fault.room_for(fault.JOURNAL)
         os.fdatasync(descriptor)
     except OSError:
         os.ftruncate(descriptor, before)

@@ -2,22 +2,26 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from orchestrator.engines.owner import is_gone, parse, this_process
 from orchestrator.errors import InfrastructureError
 from orchestrator.running import folder
 
 LOCK = "lock"
+_TELL_S = 1.0  # a process that has just taken the lock has not told yet who it is
 
 
 @contextmanager
 def held(run: Path) -> Iterator[None]:
     """Holds the run's lock; InfrastructureError with the holder's pid when another process has it.
 
-    The pid in the file is for people only: whether the lock is held is the kernel's word, so a file that a dead
-    owner left, or a pid that was given out anew, stops nobody, and a live owner is never robbed.
+    What the file says is for people only: whether the lock is held is the kernel's word, so a file that a dead
+    owner left, or a pid that was given out anew, stops nobody, and a live owner is never robbed. Nothing is left in
+    the file by an owner that ended by itself.
     """
     path = run / LOCK
     with folder.told(path):
@@ -26,8 +30,11 @@ def held(run: Path) -> Iterator[None]:
         _take(descriptor, path)
         with folder.told(path):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield
+            os.pwrite(descriptor, f"{os.getpid()}\n{this_process()}\n".encode(), 0)
+        try:
+            yield
+        finally:
+            os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 
@@ -36,9 +43,8 @@ def _take(descriptor: int, path: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        pid = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
         raise InfrastructureError(
-            f"process {pid if pid.isdigit() else '(not yet told)'} is writing this run",
+            f"process {_holder(descriptor)} is writing this run",
             place=str(path.parent),
             hint="wait for it, or stop it and resume the run",
         ) from None
@@ -49,3 +55,15 @@ def _take(descriptor: int, path: Path) -> None:
             cause="a network file system, perhaps",
             hint="give a folder on a local disk with `--runs`",
         ) from error
+
+
+def _holder(descriptor: int) -> str:
+    """The pid of the living process that told that it has the lock, as soon as it has told."""
+    give_up = time.monotonic() + _TELL_S
+    while time.monotonic() < give_up:
+        pid, _, owner = os.pread(descriptor, 256, 0).decode("ascii", "replace").strip().partition("\n")
+        told = parse(owner)
+        if told is not None and not is_gone(told):
+            return pid
+        time.sleep(0.01)
+    return "(not told)"

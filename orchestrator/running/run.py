@@ -6,7 +6,7 @@ Nothing is decided here: engines say what they saw, `results.judge` says what it
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +15,14 @@ import msgspec
 from orchestrator.axes import image_axes
 from orchestrator.engines.engine import Engine
 from orchestrator.errors import InfrastructureError, InputError, Interrupted
-from orchestrator.model import Host, Plan, Run
+from orchestrator.images.failure import BuildFailure
+from orchestrator.images.given import Given
+from orchestrator.model import Host, Image, Plan, Run
 from orchestrator.results.merge import merge, read_plan, write
 from orchestrator.running import attempts, cells, folder, journal, signals
 from orchestrator.running.schedule import Turn, schedule
+from orchestrator.running.secret_files import NONE, Secrets
+from orchestrator.running.stock import Stock
 from orchestrator.running.supply import Supply, supply
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Step
@@ -52,6 +56,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     say: Say,
     resume: bool = False,
     jobs: int = 2,
+    secrets: Secrets = NONE,
 ) -> Run:
     """Runs the placed cells of the plan in the run folder `out`, and merges what came of them.
 
@@ -64,11 +69,12 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     plan = read_plan(out / folder.PLAN) if resume else plan
     with journal.opened(out) as log:
         if resume:
-            _resume(out, log, engine, say)
+            _resume(plan, out, log, engine, say)
         else:
             _begin(plan, out, log, engine)
-        setting = cells.Setting(out=out, engine=engine, host=host, suites=suites, journal=log)
+        setting = cells.Setting(out=out, engine=engine, host=host, suites=suites, journal=log, secrets=secrets)
         turns = schedule(plan.cells, host)
+        finished = _is_finished(out, log, turns)
         with signals.watched(say) as stop:
             try:
                 try:
@@ -76,13 +82,16 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
                     stop.act = engine.stop_all
                 except KeyboardInterrupt:
                     images = {}
+                stock = _stock(images, turns, setting, site, jobs, stop, say)
                 for number, turn in enumerate(turns, start=1):
                     if stop.by:
                         break
-                    _run_cell(turn, images, setting, stop, partial(_numbered, say, f"[{number}/{len(turns)}]"))
+                    _run_cell(turn, stock, setting, stop, partial(_numbered, say, f"[{number}/{len(turns)}]"))
             finally:  # a lost engine or a full disk ends it too: the merge says what is done and what is not
                 stop.act = _carry_on
-                run = _merged(plan, out, log)
+                with suppress(InfrastructureError):  # an engine that is lost for good: a resumed run looks again
+                    engine.sweep(out.name)
+                run = _merged(plan, out, nullcontext() if finished else log.step(Step.MERGE))
     left = sum(not cells.is_done(out, turn.cell) for turn in turns)
     if left:
         raise Interrupted(
@@ -107,7 +116,7 @@ def _begin(plan: Plan, out: Path, log: journal.Journal, engine: Engine) -> None:
         folder.write(out / folder.PLAN, written)
 
 
-def _resume(out: Path, log: journal.Journal, engine: Engine, say: Say) -> None:
+def _resume(plan: Plan, out: Path, log: journal.Journal, engine: Engine, say: Say) -> None:
     """Says what is done anew, and ends what the dead owner left running, which only the same engine can find."""
     began = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
     first, _, digest = began.partition(" ")
@@ -125,6 +134,7 @@ def _resume(out: Path, log: journal.Journal, engine: Engine, say: Say) -> None:
             cause="its cells were placed for that one, and what they left is found by that one alone",
             hint=f"torchmatrix run --resume {out} --engine {first}",
         )
+    attempts.verify(out, (cell.id for cell in plan.cells), log.before)
     for line in journal.unended(log.before):
         say(f"the {line.step} of {line.cell or 'the run'} was cut off: done again")
     for name in engine.sweep(out.name):
@@ -143,16 +153,36 @@ def _prepared(turns: Sequence[Turn], setting: cells.Setting, site: Site, jobs: i
     if not wanted:
         return {}
     with setting.journal.step(Step.PREPARE, detail=f"{len(wanted)} images"):
-        return supply(setting.engine.name, wanted, site, jobs=jobs, say=say)
+        secrets = setting.secrets
+        given = Given(secrets=secrets.of(turn.cell for turn in turns), masker=secrets.masker)
+        return supply(setting.engine.name, wanted, site, jobs=jobs, say=say, given=given)
 
 
-def _run_cell(turn: Turn, images: Supply, setting: cells.Setting, stop: signals.Stop, say: Say) -> None:
+def _stock(
+    images: Supply, turns: Sequence[Turn], setting: cells.Setting, site: Site, jobs: int, stop: signals.Stop, say: Say
+) -> Stock:
+    """The prepared images; one that is removed meanwhile is made as it was."""
+
+    def remake(key: str) -> Image | BuildFailure:
+        act, stop.act = stop.act, signals.interrupt
+        try:
+            return _prepared([turn for turn in turns if turn.cell.image == key], setting, site, jobs, say)[key]
+        except KeyboardInterrupt:
+            return images[key]  # nothing is run in it any more
+        finally:
+            stop.act = act
+
+    return Stock(images, setting.engine, remake=remake, stopped=lambda: bool(stop.by), say=say)
+
+
+def _run_cell(turn: Turn, stock: Stock, setting: cells.Setting, stop: signals.Stop, say: Say) -> None:
     """Runs the cell where it is not done yet, and says what became of it."""
     if cells.is_done(setting.out, turn.cell):
         return
     folder.admit(setting.out, folder.MIN_FREE)
     started = time.monotonic()
-    cells.run_cell(turn, images[turn.cell.image], setting, lambda: bool(stop.by), say)
+    if not cells.run_cell(turn, partial(stock.image, turn.cell.image), setting, lambda: bool(stop.by), say):
+        return
     became = cells.result(setting.out, turn.cell)
     told = f"{turn.cell.id} {became.status} in {time.monotonic() - started:.0f} s"
     say(told + (f": {became.reason}" if became.reason else ""))
@@ -162,10 +192,17 @@ def _numbered(say: Say, place: str, line: str) -> None:
     say(f"{place} {line}")
 
 
-def _merged(plan: Plan, out: Path, log: journal.Journal) -> Run:
+def _is_finished(out: Path, log: journal.Journal, turns: Sequence[Turn]) -> bool:
+    """Whether nothing is to be done: what is merged again comes to the same bytes, and needs no line in the journal."""
+    last = log.before[-1] if log.before else None
+    merged = last is not None and (last.step, last.state) == (Step.MERGE, "end")
+    return merged and all(cells.is_done(out, turn.cell) for turn in turns)
+
+
+def _merged(plan: Plan, out: Path, step: AbstractContextManager[None]) -> Run:
     """The run from its committed attempts alone: a half one, which a kill left, is no evidence."""
     places = [place for cell in plan.cells for place in attempts.committed_folders(out, cell.id)]
-    with log.step(Step.MERGE):
+    with step:
         run = merge(plan, places, run_id=out.name)
         write(run, places, out)
     return run

@@ -12,10 +12,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
+from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 HANG, HALF, GARBAGE, DROP, REFUSE, MISSING = "hang", "half", "garbage", "drop", "refuse", "missing"
 FAULTS = (HANG, HALF, GARBAGE, DROP, REFUSE)
+
+
+Engine = TypeVar("Engine", bound="FakeEngine")
 
 
 class FakeEngine(ThreadingMixIn, UnixStreamServer):
@@ -24,7 +28,7 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, handler: "type[Handler] | None" = None) -> None:
         self.path = path
         self.environ = {"DOCKER_HOST": f"unix://{path}"}
         self.faults: dict[str, str] = {}
@@ -40,7 +44,7 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
         self.started = threading.Event()
         self.killed = threading.Event()
         self.over = threading.Event()
-        super().__init__(str(path), Handler)
+        super().__init__(str(path), handler or Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that goes away in the middle is what the tests are about."""
@@ -68,7 +72,14 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
 @contextmanager
 def fake_engine(folder: Path) -> Iterator[FakeEngine]:
     """A fake engine that answers on a socket in the folder."""
-    with FakeEngine(folder / "engine.sock") as engine:
+    with served(FakeEngine(folder / "engine.sock")) as engine:
+        yield engine
+
+
+@contextmanager
+def served(made: Engine) -> Iterator[Engine]:
+    """The same, answering until the block ends."""
+    with made as engine:
         thread = threading.Thread(target=engine.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import axes
+from orchestrator.engines.docker.run import DockerEngine
+from orchestrator.engines.engine import Engine
 from orchestrator.engines.registry import ENGINES
 from orchestrator.errors import TorchmatrixError
 from orchestrator.model import Axes, ContainerNeeds, Cost, Host, Image, Limits, Placement, Plan, PlannedCell
 from orchestrator.results.merge import read_plan
-from orchestrator.running import folder
+from orchestrator.running import folder, stock
 from orchestrator.running import run as running
 from orchestrator.running.run import new_run_folder, run_plan
 from orchestrator.settings import load_site
@@ -76,6 +78,13 @@ def started(*arguments: object, fault: str = "", **environ: str) -> subprocess.P
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def paused(process: subprocess.Popen[str]) -> bool:
+    """Waits until the process has stopped itself at its fault; false when it ended without coming there."""
+    seen = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    assert seen is not None
+    return seen.si_code == os.CLD_STOPPED
 
 
 def ended(process: subprocess.Popen[str], code: int) -> tuple[str, str]:
@@ -161,10 +170,15 @@ def _ready(ref: str, _engine: str, wanted: Mapping[str, Axes], *_: object, **__:
     return {key: Image(id=key, name=ref, ref=ref, axes={}, observed={}) for key in wanted}
 
 
+def _engine(name: str) -> Engine:
+    return DockerEngine(call_s=float(os.environ.get("CALL_S", "10"))) if name == "docker" else ENGINES[name]()
+
+
 def main() -> int:
     """Runs or resumes, and ends as the command line does."""
     verb, place, *rest = sys.argv[1:]
     folder.MIN_FREE = int(os.environ.get("MIN_FREE", "0"))
+    stock.PATIENCE_S = float(os.environ.get("PATIENCE_S", "0.2"))
     image = os.environ.get("READY_IMAGE", "")
     if image:
         running.supply = partial(_ready, image)  # type: ignore[assignment] # without a look for torch in it
@@ -179,7 +193,7 @@ def main() -> int:
         run_plan(
             plan,
             load_site(os.environ),
-            ENGINES[os.environ.get("ENGINE", "here")](),
+            _engine(os.environ.get("ENGINE", "here")),
             run,
             host=HOST,
             suites=TINY,

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
 from orchestrator.engines.docker import connection, container
+from orchestrator.engines.docker.calls import Gone, calling
 from orchestrator.engines.docker.collect import collect
 from orchestrator.engines.docker.output import Output
 from orchestrator.engines.docker.profile import Profile, profile
@@ -19,7 +20,7 @@ from orchestrator.engines.sighting import Sighting
 from orchestrator.engines.stop import Stop
 from orchestrator.engines.task import Task
 from orchestrator.errors import InfrastructureError
-from orchestrator.model import Attempt
+from orchestrator.model import Attempt, Image
 from orchestrator.vocabulary import Step
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class DockerEngine:
         self._environ = os.environ if environ is None else environ
         self._call_s = call_s
         self._stop = Stop()
+        self._left: dict[str, Mapping[str, str]] = {}  # containers that we could not remove, with their labels
 
     def run(self, task: Task, step: StepLog) -> Attempt:
         """One attempt in a container that is removed whatever happens."""
@@ -48,10 +50,21 @@ class DockerEngine:
             self._live(task, made, seen)
         return seen.attempt(self.name)
 
-    def sweep(self, run_id: str) -> tuple[str, ...]:
-        """Remove containers and volumes of the run whose owner is gone."""
+    def has(self, image: Image) -> bool:
+        """Whether the engine has the image; what an earlier attempt could not remove goes first."""
         with closing(connection.client(self._environ, self._call_s)) as client:
-            return sweep(client, run_id)
+            self._remove_left(client)
+            try:
+                with calling("looking for the image"):
+                    client.inspect_image(image.ref)  # type: ignore[no-untyped-call]
+            except Gone:
+                return False
+        return True
+
+    def sweep(self, run_id: str) -> tuple[str, ...]:
+        """Remove containers and volumes of the run whose owner is gone, and those that we could not remove."""
+        with closing(connection.client(self._environ, self._call_s)) as client:
+            return (*self._remove_left(client), *sweep(client, run_id))
 
     def stop_all(self) -> None:
         """See `Engine.stop_all`."""
@@ -64,7 +77,8 @@ class DockerEngine:
             with seen.during(Step.CREATE):
                 make_ready(task.out)
                 client = undo.enter_context(closing(connection.client(self._environ, self._call_s)))
-                undo.callback(_remove, client, name, made, seen)  # before: a creation may succeed and never be answered
+                # Before the creation: it may succeed and never be answered.
+                undo.callback(self._remove, client, name, made, seen)
                 container.create(client, name, made, task.inputs)
             with seen.during(Step.START):
                 output = undo.enter_context(closing(Output(client, name)))
@@ -78,10 +92,19 @@ class DockerEngine:
             with seen.during(Step.COLLECT):
                 collect(client, name, seen.intake)
 
+    def _remove(self, client: "APIClient", name: str, made: Profile, seen: Sighting) -> None:
+        self._left[name] = made.config["Labels"]
+        with suppress(InfrastructureError), seen.during(Step.REMOVE):  # what is on its way up must not be hidden
+            connection.version(self._environ)  # one that hangs is not asked for more
+            container.remove(client, name, made.config["Labels"])
+            del self._left[name]
 
-def _remove(client: "APIClient", name: str, made: Profile, seen: Sighting) -> None:
-    with suppress(InfrastructureError), seen.during(Step.REMOVE):  # what is on its way up must not be hidden
-        container.remove(client, name, made.config["Labels"])
+    def _remove_left(self, client: "APIClient") -> tuple[str, ...]:
+        names = tuple(self._left)
+        for name in names:
+            container.remove(client, name, self._left[name])
+            del self._left[name]
+        return names
 
 
 def _profile(task: Task) -> Profile:

@@ -21,6 +21,7 @@ class HereEngine:
         """One attempt in a fresh folder; the task's image is what is observed, not what is run."""
         return run_process(self.name, sys.executable, task, step, self._stop)
 
+    has = ProcessEngine.has
     sweep = ProcessEngine.sweep
 
     def stop_all(self) -> None:

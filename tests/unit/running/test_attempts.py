@@ -79,7 +79,7 @@ def test_the_env_axis_becomes_variables() -> None:
 def test_a_committed_attempt_is_found_and_a_half_one_is_not(tmp_path: Path) -> None:
     first = attempts.begin(tmp_path, "c", 1)
     (first / "junit.xml").write_text("<testsuites/>")
-    attempts.commit(first, made(1, code=0))
+    attempts.commit(first, attempts.written(made(1, code=0)))
     second = attempts.begin(tmp_path, "c", 2)
     (second / "junit.xml").write_text("<test")
     third = attempts.begin(tmp_path, "c", 3)
@@ -102,7 +102,7 @@ def test_attempt_json_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     synced: list[str] = []
     real = os.fsync
     monkeypatch.setattr(os, "fsync", lambda fd: (real(fd), synced.append(Path(f"/proc/self/fd/{fd}").readlink().name)))
-    attempts.commit(place, made(1, code=0))
+    attempts.commit(place, attempts.written(made(1, code=0)))
     assert synced == ["junit.xml", "metrics.jsonl", ".attempt.json.half", "attempt-1"]
 
 

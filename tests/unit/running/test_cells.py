@@ -36,6 +36,9 @@ class Scripted:
         with step(Step.WAIT):
             return Attempt(cell=task.cell.id, number=task.number, devices=task.devices, exit=made)
 
+    def has(self, image: Image) -> bool:
+        raise NotImplementedError
+
     def sweep(self, run_id: str) -> tuple[str, ...]:
         raise NotImplementedError
 
@@ -54,7 +57,7 @@ def go(
 ) -> tuple[tuple[Attempt, ...], list[str]]:
     said: list[str] = []
     with setting(out, engine) as given:
-        cells.run_cell(TURN, image, given, stopped, said.append)
+        cells.run_cell(TURN, lambda: image, given, stopped, said.append)
     return attempts.committed(out, TURN.cell.id), said
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.errors import InfrastructureError
-from orchestrator.running import journal
+from orchestrator.running import fault, journal
 from orchestrator.vocabulary import Step
 
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -140,7 +140,7 @@ def test_a_line_that_the_disk_took_in_part_is_taken_back(tmp_path: Path, monkeyp
 FAULTY = """
 import sys
 from pathlib import Path
-from orchestrator.running import journal
+from orchestrator.running import fault, journal
 from orchestrator.vocabulary import Step
 with journal.opened(Path(sys.argv[1])) as log:
     for cell in "abc":
@@ -150,18 +150,18 @@ with journal.opened(Path(sys.argv[1])) as log:
 
 
 @pytest.mark.parametrize(
-    ("fault", "lines"), [("wait:begin", 1), ("wait:end", 2), ("wait:begin:3", 5), ("wait:end:2", 4)]
+    ("asked", "lines"), [("wait:begin", 1), ("wait:end", 2), ("wait:begin:3", 5), ("wait:end:2", 4)]
 )
-def test_the_fault_hook_kills_once_the_line_is_on_the_disk(tmp_path: Path, fault: str, lines: int) -> None:
-    environ = {**os.environ, journal.FAULT: fault}
+def test_the_fault_hook_kills_once_the_line_is_on_the_disk(tmp_path: Path, asked: str, lines: int) -> None:
+    environ = {**os.environ, fault.VARIABLE: asked}
     done = subprocess.run([sys.executable, "-c", FAULTY, str(tmp_path)], env=environ, check=False)
     assert done.returncode == -9
     assert len(journal.read(tmp_path)) == lines
 
 
-@pytest.mark.parametrize("fault", ["", "merge:begin", "wait:begin:4", "nonsense", "wait:begin:x:y"])
-def test_a_fault_that_is_not_reached_does_nothing(tmp_path: Path, fault: str) -> None:
-    environ = {**os.environ, journal.FAULT: fault}
+@pytest.mark.parametrize("asked", ["", "merge:begin", "wait:begin:4", "nonsense", "wait:begin:x:y"])
+def test_a_fault_that_is_not_reached_does_nothing(tmp_path: Path, asked: str) -> None:
+    environ = {**os.environ, fault.VARIABLE: asked}
     subprocess.run([sys.executable, "-c", FAULTY, str(tmp_path)], env=environ, check=True)
     assert len(journal.read(tmp_path)) == 6
 

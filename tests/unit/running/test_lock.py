@@ -2,10 +2,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from orchestrator.engines.owner import Owner, this_process
 from orchestrator.errors import ExitCode, InfrastructureError
 from orchestrator.running import lock
 
@@ -43,13 +46,15 @@ def test_a_killed_owner_holds_nothing(tmp_path: Path) -> None:
         os.kill(first.pid, signal.SIGKILL)
         first.wait()
     with lock.held(tmp_path):
-        assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+        assert (tmp_path / "lock").read_text().splitlines() == [str(os.getpid()), str(this_process())]
+    assert (tmp_path / "lock").read_text() == ""
 
 
 def test_a_stale_file_with_the_pid_of_a_living_process_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "lock").write_text(f"{os.getppid()}\nand a longer rest\n")
     with lock.held(tmp_path):
-        assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+        assert (tmp_path / "lock").read_text().splitlines() == [str(os.getpid()), str(this_process())]
+    assert (tmp_path / "lock").read_text() == ""
 
 
 def test_a_child_process_does_not_keep_the_lock(tmp_path: Path) -> None:
@@ -78,3 +83,32 @@ def test_a_file_system_without_locks_is_told(tmp_path: Path, monkeypatch: pytest
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match="No such file"), lock.held(tmp_path / "nowhere"):
         pass
+
+
+def test_a_pid_that_a_dead_owner_left_is_not_told_as_the_holders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_TELL_S", 0.2)
+    with holder(tmp_path) as first:
+        for stale in (
+            "1234567\n",
+            f"{os.getpid()}\n{Owner(boot='other', namespace='1', pid=os.getpid(), started=1)}\n",  # after a reboot
+            f"{os.getpid()}\n{msgspec.structs.replace(this_process(), started=1)}\n",  # the pid given out anew
+            "\xff\x00" * 200,
+        ):
+            (tmp_path / "lock").write_text(stale)
+            with pytest.raises(InfrastructureError, match=r"process \(not told\) is writing"), lock.held(tmp_path):
+                pass
+        first.kill()
+
+
+def test_a_holder_that_has_not_told_its_pid_yet_is_given_the_time(tmp_path: Path) -> None:
+    with holder(tmp_path) as first:
+        told = (tmp_path / "lock").read_text()
+        (tmp_path / "lock").write_text("")
+        telling = threading.Timer(0.2, (tmp_path / "lock").write_text, (told,))
+        telling.start()
+        with pytest.raises(InfrastructureError, match=f"process {first.pid} is writing"), lock.held(tmp_path):
+            pass
+        telling.join()
+        first.kill()

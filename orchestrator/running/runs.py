@@ -1,0 +1,176 @@
+"""The runs below a folder: what each is at, and removing those that nobody needs any more."""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+
+from msgspec import Struct
+
+from orchestrator.errors import InfrastructureError, InputError
+from orchestrator.formats import SUMMARY
+from orchestrator.model import Plan
+from orchestrator.results.merge import read_plan
+from orchestrator.running import attempts, folder, lock
+
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{4}", re.ASCII)
+_GOING = re.compile(rf"\.going-{_NAME.pattern}", re.ASCII)
+
+
+class RunState(StrEnum):
+    """What a run is at."""
+
+    LIVE = "live"
+    RESUMABLE = "resumable"
+    DONE = "done"
+    EMPTY = "empty"
+    DAMAGED = "damaged"
+
+
+class ListedRun(Struct, frozen=True, kw_only=True):
+    """A run folder. `cells` are those that are placed, `done` how many of them need no further attempt.
+
+    `images` are those of the others: what resuming it needs.
+    """
+
+    id: str
+    path: Path
+    started: str
+    state: RunState
+    cells: int
+    done: int
+    bytes: int
+    images: tuple[str, ...]
+
+
+class KeptRun(Struct, frozen=True, kw_only=True):
+    """A run that stays although it was its turn, and why."""
+
+    run: ListedRun
+    why: str
+
+
+class RunClearing(Struct, frozen=True, kw_only=True):
+    """The runs that go, those that stay although it was their turn, and the bytes of what goes."""
+
+    removed: tuple[ListedRun, ...]
+    kept: tuple[KeptRun, ...]
+    bytes: int
+
+
+def list_runs(runs: Path) -> tuple[ListedRun, ...]:
+    """The runs in a folder, newest first; nothing but a folder with the name of a run is one, and no link is."""
+    with folder.told(runs):
+        names = sorted(os.listdir(runs), reverse=True) if runs.exists() else []  # noqa: PTH208 - names are matched
+    found = (runs / name for name in names if _NAME.fullmatch(name))
+    return tuple(_listed(path) for path in found if path.is_dir() and not path.is_symlink())
+
+
+def choose(
+    runs: Sequence[ListedRun], now: datetime, *, keep: int | None, max_age: timedelta | None, force: bool
+) -> RunClearing:
+    """The runs beyond the `keep` newest, and those older than `max_age`; `runs` come newest first.
+
+    One that is live never goes, one that can be resumed only by `force`.
+    """
+    removed: list[ListedRun] = []
+    kept: list[KeptRun] = []
+    for place, run in enumerate(runs):
+        is_old = max_age is not None and now - datetime.fromisoformat(run.started) > max_age
+        if not is_old and (keep is None or place < keep):
+            continue
+        if run.state is RunState.LIVE:
+            kept.append(KeptRun(run=run, why="a process is writing it"))
+        elif run.state is RunState.RESUMABLE and not force:
+            kept.append(KeptRun(run=run, why=f"{run.cells - run.done} of {run.cells} cells can still be run: --force"))
+        else:
+            removed.append(run)
+    return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
+
+
+def clear(runs: Path, chosen: RunClearing) -> RunClearing:
+    """Removes the chosen runs, each whole or not at all in the eyes of others, and what an earlier try left of one."""
+    removed: list[ListedRun] = []
+    kept = list(chosen.kept)
+    for run in chosen.removed:
+        try:
+            with lock.held(run.path), folder.told(run.path):
+                going = runs / f".going-{run.id}"
+                run.path.rename(going)
+        except InfrastructureError as held:
+            kept.append(KeptRun(run=run, why=held.fact))
+            continue
+        removed.append(run)
+    with folder.told(runs):
+        for name in sorted(os.listdir(runs)) if runs.exists() else ():  # noqa: PTH208 - names are matched
+            if _GOING.fullmatch(name) and not (runs / name).is_symlink():
+                shutil.rmtree(runs / name)  # follows no link
+    return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
+
+
+def _listed(path: Path) -> ListedRun:
+    matched = _NAME.fullmatch(path.name)
+    assert matched is not None
+    state, cells, images = _state(path)
+    return ListedRun(
+        id=path.name,
+        path=path,
+        started=datetime.strptime(matched[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).isoformat(),
+        state=RunState.LIVE if _is_live(path) else state,
+        cells=cells,
+        done=cells - len(images),
+        bytes=_bytes(path),
+        images=tuple(dict.fromkeys(images)),
+    )
+
+
+def _state(path: Path) -> tuple[RunState, int, list[str]]:
+    """What it is at, how many cells were placed, and the image of each that is not done."""
+    if not (path / folder.PLAN).exists():
+        return RunState.EMPTY, 0, []
+    try:
+        plan = read_plan(path / folder.PLAN)
+    except (InputError, InfrastructureError, OSError):
+        return RunState.DAMAGED, 0, []
+    left = list(_left(path, plan))
+    placed = sum(cell.placement.placed for cell in plan.cells)
+    whole = not left and (path / SUMMARY).exists()
+    return RunState.DONE if whole else RunState.RESUMABLE, placed, left
+
+
+def _left(path: Path, plan: Plan) -> Iterator[str]:
+    for cell in plan.cells:
+        if cell.placement.placed and attempts.next_attempt(attempts.committed(path, cell.id)) is not None:
+            yield cell.image
+
+
+def _is_live(path: Path) -> bool:
+    """Whether a process holds the run's lock: the kernel's word, not that of the file."""
+    try:
+        descriptor = os.open(path / lock.LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _bytes(path: Path) -> int:
+    """What the folder takes on its disk; links are counted as links."""
+    total = 0
+    for place, _, files in os.walk(path):
+        for name in files:
+            with suppress(OSError):
+                total += Path(place, name).lstat().st_blocks * 512
+    return total

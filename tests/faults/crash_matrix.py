@@ -1,0 +1,161 @@
+"""The crash matrix: every step of a run's journal, at its begin and at its end, times everything that can befall it.
+
+python crash_matrix.py      runs all of it and prints the table; the tests run a part that changes with the commit.
+
+After each fault the run is resumed, and one checker looks at everything that is left: see `whole`.
+"""
+
+import hashlib
+import json
+import re
+import signal
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from cell_engine import CellEngine, cell_engine
+from planned_run import check, ended, only_run, paused, started, statuses
+
+from orchestrator.running import journal
+from orchestrator.running.attempts import verify
+from orchestrator.vocabulary import Step
+
+KINDS = ("kill", "short", "enospc", "engine-stop")
+ONCE = frozenset({Step.PLAN, Step.PREPARE, Step.MERGE})
+POINTS = tuple(
+    f"{step}:{state}" + ("" if step in ONCE else ":2")  # in the second of three cells
+    for step, state in product(Step, ("begin", "end"))
+)
+CASES = tuple(product(POINTS, KINDS))
+DOES = ("pass", "fail", "pass")
+STATUSES = ["passed", "failed", "passed"]
+# How a run may end at a fault; 0 where nothing that the fault touches comes after it.
+ENDS: Mapping[str, frozenset[int]] = {
+    "kill": frozenset({-signal.SIGKILL}),
+    "short": frozenset({-signal.SIGKILL}),
+    "enospc": frozenset({0, 4}),
+    "engine-stop": frozenset({0, 4}),
+}
+
+
+def sample(commit: str, every: int = 7) -> tuple[tuple[str, str], ...]:
+    """One case in seven, by the commit: all are run in the course of some commits, and the same for the same one.
+
+    A commit that breaks something keeps failing when its tests are run again; seven shares no factor with the numbers
+    of kinds, states and steps, so each sample has some of each.
+    """
+    return CASES[int(hashlib.sha256(commit.encode()).hexdigest(), 16) % every :: every]
+
+
+def case(point: str, kind: str, folder: Path) -> str:
+    """Lets the fault happen, resumes, checks; how the run ended. AssertionError where anything is not as it must be."""
+    runs = folder / "runs"
+    with cell_engine(folder) as engine:
+        process = started(
+            "run", runs, *DOES, fault=f"{point}={'pause' if kind == 'engine-stop' else kind}", **engine.environ
+        )
+        if kind == "engine-stop":
+            assert paused(process), process.communicate()
+            engine.stop()
+            process.send_signal(signal.SIGCONT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode in ENDS[kind], (process.returncode, said)
+        engine.start()
+        run = only_run(runs)
+        before = committed(run)
+        told = reported(said)
+        if not (run / "plan.json").exists():
+            ended(started("resume", run, **engine.environ), 2)
+            assert (point, told, before, engine.made) == ("plan:begin", {}, {}, 0)
+            return f"{process.returncode}, nothing was begun"
+        ended(started("resume", run, **engine.environ), 0)
+        whole(run, engine, told=told, before=before)
+        files = contents(run)
+        ended(started("resume", run, **engine.environ), 0)
+        assert contents(run) == files, "a second resume changed something"
+    return f"{process.returncode}, resumed"
+
+
+def whole(run: Path, engine: CellEngine, *, told: Mapping[str, str], before: Mapping[Path, bytes]) -> None:
+    """The checker: what holds for a run that was resumed to its end, whatever had happened.
+
+    Each planned cell has exactly one result, the one that it would have had; what was told or committed before the
+    fault is as it was; nothing was done twice; every check sum holds; nothing that was begun still lives.
+    """
+    plan = json.loads((run / "plan.json").read_bytes())
+    summary = {cell["id"]: cell for cell in json.loads((run / "summary.json").read_bytes())["cells"]}
+    assert statuses(run) == STATUSES
+    assert {cell: summary[cell]["status"] for cell in told} == told
+    assert {path: path.read_bytes() for path in before} == before
+    check(run, attempts={cell["name"]: summary[cell["id"]]["attempts"] for cell in plan["cells"]})
+    lines = journal.read(run)
+    verify(run, summary, lines)
+    begun = Counter((line.cell, line.attempt, line.step) for line in lines if line.step is Step.COMMIT)
+    assert all(count <= 4 for count in begun.values()), begun  # twice at most: once cut off, once done
+    cases = ET.parse(run / "junit.xml").getroot().iter("testcase")
+    found = Counter((case.get("classname"), case.get("name")) for case in cases)
+    assert set(found.values()) == {1}
+    assert {str(name).split("::")[0] for name, _ in found} == set(summary)
+    for attempt in run.glob("cells/*/attempt-*"):
+        assert not list(attempt.glob(".*")), "a half file was left"
+        sums(attempt)
+    assert engine.containers == {}
+
+
+def sums(attempt: Path) -> None:
+    """Every check sum of the bundle holds; an attempt that failed before the suite ran has none."""
+    listed = attempt / "SHA256SUMS"
+    for line in listed.read_text().splitlines() if listed.exists() else ():
+        wanted, name = line.split("  ")
+        assert hashlib.sha256((attempt / name).read_bytes()).hexdigest() == wanted
+
+
+def reported(said: str) -> dict[str, str]:
+    """The status of each cell that was told as done."""
+    return dict(re.findall(r"^\[\d+/\d+\] (\S+) (\S+) in \d+ s", said, re.MULTILINE))
+
+
+def committed(run: Path) -> dict[Path, bytes]:
+    """Every file of each committed attempt."""
+    places = [file.parent for file in run.glob("cells/*/*/attempt.json")]
+    return {file: file.read_bytes() for place in places for file in place.iterdir()}
+
+
+def contents(run: Path) -> dict[Path, bytes]:
+    """Every byte of a run."""
+    return {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
+
+
+def tried(cases: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """What became of each case, two at a time; `FAILED: why` where something was not as it must be."""
+
+    def one(asked: tuple[str, str]) -> str:
+        with tempfile.TemporaryDirectory(prefix="crash-") as folder:
+            try:
+                return case(*asked, Path(folder))
+            except Exception as error:  # noqa: BLE001 - the table has a line for each case
+                return f"FAILED: {type(error).__name__}: {str(error)[:2000]}"
+
+    cases = tuple(cases)
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(cases, pool.map(one, cases), strict=True))
+
+
+def main() -> int:
+    """The whole matrix as a table: how the run ended at the fault, and whether everything held after it."""
+    found = tried(CASES)
+    failed = {asked: became for asked, became in found.items() if became.startswith("FAILED")}
+    table = [("", *KINDS), *((point, *(found[point, kind].split(":")[0] for kind in KINDS)) for point in POINTS)]
+    lines = ["".join(f"{column:22}" for column in row) for row in table]
+    lines += [f"{'='.join(asked)}\n{became}" for asked, became in failed.items()]
+    sys.stdout.write("\n".join(lines) + f"\n{len(found) - len(failed)} of {len(found)} hold\n")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
