@@ -1,5 +1,7 @@
 """The decision table: evidence beside what it comes to; each row is shown to matter, and so is the order."""
 
+import sys
+from collections import Counter
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mutants import mutants
 
 from orchestrator import formats
 from orchestrator.model import Attempt, Case, CellResult, CellSupport, Counts, Exit, Limits, Log, Placement
@@ -454,6 +457,15 @@ LINES: tuple[Line, ...] = (
         "exit and report disagree: the process ended with 130, the report has 0 failed cases",
     ),
     (
+        # A suite that said how it would end was started, whatever its exit code is used for elsewhere.
+        "exit and report disagree",
+        {"code": 127},
+        whole(PASS, exit=127),
+        {},
+        Cause.REPORT_UNREADABLE,
+        "exit and report disagree: the process ended with 127, the report has 0 failed cases",
+    ),
+    (
         "exit and report disagree",
         {"code": 1},
         compiled(PASS, NO_COMPILER),
@@ -595,6 +607,35 @@ def test_no_row_can_change_places_with_the_next(
     changed = [row_name(make, line) for line in LINES] != [line[0] for line in LINES]
 
     assert changed is (pair not in APART)
+
+
+def told(make: SimpleNamespace, line: Line) -> bool:
+    """Whether the line comes to what stands in it."""
+    name, facts, bundle, changes, cause, reason = line
+    try:
+        result = judge(make.cell(**changes), [(make.attempt(**facts), bundle)])
+    except Exception:  # noqa: BLE001 - a row that was changed may do anything
+        return False
+    found = (row_name(make, line), result.status, result.cause, result.reason.startswith(reason))
+    return found == (name, STATUS[name], cause, True) and bool(result.reason) == (name != "passed")
+
+
+def test_no_part_of_any_row_can_be_changed(make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row's status, cause, reason and every part of its condition: some line of evidence tells the difference."""
+    counts: Counter[tuple[str, str]] = Counter()
+    survived = []
+    for mutant in mutants(judge_module, TABLE):
+        name = TABLE[mutant.at].name
+        monkeypatch.setattr(judge_module, "TABLE", (*TABLE[: mutant.at], mutant.row, *TABLE[mutant.at + 1 :]))
+        counts[name, mutant.of] += 1
+        nearest = sorted(LINES, key=lambda line: line[0] != name)
+        if all(told(make, line) for line in nearest):
+            survived.append(f"{name}: {mutant.of} as {mutant.reads}")
+    for row in TABLE:  # shown with -s
+        parts = "".join(f"{counts[row.name, of]:8} {of}" for of in ("status", "cause", "reason", "when"))
+        sys.stdout.write(f"{row.name:40}{parts}\n")
+    sys.stdout.write(f"{sum(counts.values())} mutants, {len(survived)} survived\n")
+    assert survived == []
 
 
 def test_a_pass_needs_a_whole_bundle_in_every_part(make: SimpleNamespace) -> None:
