@@ -12,17 +12,34 @@ from orchestrator.cli.build import build
 from orchestrator.cli.bump import bump
 from orchestrator.cli.check import check
 from orchestrator.cli.facts import facts
+from orchestrator.cli.images import images
 from orchestrator.cli.impact import impact
 from orchestrator.cli.lock import lock
 from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
 from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
+from orchestrator.cli.runs import runs
 from orchestrator.cli.site import site
 from orchestrator.cli.upgrade import upgrade
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 
-VERBS: tuple[click.Command, ...] = (plan, render, lock, build, run, merge, check, bump, impact, upgrade, facts, site)
+VERBS: tuple[click.Command, ...] = (
+    plan,
+    render,
+    lock,
+    build,
+    run,
+    merge,
+    check,
+    bump,
+    impact,
+    upgrade,
+    facts,
+    site,
+    images,
+    runs,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

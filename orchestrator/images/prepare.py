@@ -17,6 +17,7 @@ from orchestrator.images.command import Commands
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import BuildFailure, Stage, StageFailed, at
 from orchestrator.images.given import NO_MORE, Given
+from orchestrator.images.listing import note_use
 from orchestrator.images.locked import base_of, lock_of, wheels_of
 from orchestrator.images.observe import PYTHON, observe_image
 from orchestrator.images.packages import find_packages
@@ -133,6 +134,8 @@ class _Making:
         """One image, or its failure."""
         make = self._ready if "image" in axes else self._built
         made = attempt(key, partial(make, key, axes), self._say)
+        if isinstance(made, Image):
+            note_use(self._site.cache, made.ref)
         return self._given.unspoken(made) if isinstance(made, BuildFailure) else made
 
     def _built(self, key: str, axes: Axes) -> Image:

@@ -1,0 +1,75 @@
+"""`runs`: the run folders, and removing those that nobody needs."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator import text
+from orchestrator.cli.options import json_option, runs_option
+from orchestrator.cli.output import say, show, show_json
+from orchestrator.cli.quantities import age_of, quantity, shown
+
+if TYPE_CHECKING:
+    from orchestrator.running.runs import ListedRun
+
+
+@click.group()
+def runs() -> None:
+    """The folders of runs; nothing else is ever removed."""
+
+
+@runs.command()
+@runs_option
+@json_option
+def ls(runs: Path, as_json: bool) -> None:
+    """List them, newest first: live, resumable, done."""
+    from orchestrator.running.runs import list_runs
+
+    found = list_runs(runs)
+    if as_json:
+        show_json([_told(run) for run in found])
+        return
+    for run in found:
+        show(_line(run))
+    say(f"{len(found)} runs in {text.one_line(str(runs), 200)} take {shown(sum(run.bytes for run in found))}")
+
+
+@runs.command()
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Only the N newest stay.")
+@click.option("--max-age", metavar="AGE", callback=quantity(age_of), help="Older ones go: 30d, 2w, 12h.")
+@click.option("--force", is_flag=True, help="Those that could still be resumed, too. A live run never goes.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, remove nothing.")
+@runs_option
+@json_option
+def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, runs: Path, as_json: bool) -> None:
+    """Remove old runs. With both options a run goes when either says so."""
+    from orchestrator.running.runs import choose, clear, list_runs
+
+    if keep is None and max_age is None:
+        raise click.UsageError("which runs are too many? give `--keep N`, `--max-age 30d`, or both")
+    done = choose(list_runs(runs), datetime.now(UTC), keep=keep, max_age=max_age, force=force)
+    if not dry_run:
+        done = clear(runs, done)
+    if as_json:
+        kept = [{"run": _told(each.run), "why": each.why} for each in done.kept]
+        removed = [_told(run) for run in done.removed]
+        show_json({"removed": removed, "kept": kept, "bytes": done.bytes, "dry_run": dry_run})
+    else:
+        for run in done.removed:
+            show(f"{'would remove' if dry_run else 'removed'}  {_line(run)}")
+        for each in done.kept:
+            show(f"kept  {each.run.id}: {text.one_line(each.why)}")
+    say(f"{len(done.removed)} runs, {shown(done.bytes)}{' would be' if dry_run else ''} freed")
+
+
+def _told(run: "ListedRun") -> dict[str, object]:
+    from msgspec import to_builtins
+
+    told: dict[str, object] = to_builtins(run, enc_hook=str)  # a path is none of JSON's values
+    return told
+
+
+def _line(run: "ListedRun") -> str:
+    return f"{run.id}  {run.state:9}  {run.done}/{run.cells} cells  {shown(run.bytes):>9}"

@@ -1,0 +1,81 @@
+"""Which of our images go when they take too much: the least recently used first, none that is needed."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from orchestrator.engines.docker.calls import Conflict, Gone, calling
+from orchestrator.images.listing import ListedImage, disk_use, is_ours
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """An image that stays although it was its turn, and why."""
+
+    image: ListedImage
+    why: str
+
+
+class Clearing(Struct, frozen=True, kw_only=True):
+    """What goes, what stays although it was its turn, and the bytes that ours take before and after."""
+
+    removed: tuple[ListedImage, ...]
+    kept: tuple[Kept, ...]
+    before: int
+    after: int
+
+
+def choose(images: Sequence[ListedImage], most: int, needed: Mapping[str, str]) -> Clearing:
+    """What has to go so that ours take at most `most` bytes; `images` come least recently used first.
+
+    `needed` says by image id why an image must stay. A base goes when no image stands on it any more: earlier, its
+    layers would stay with them.
+    """
+    left = list(images)
+    removed: list[ListedImage] = []
+    kept: list[Kept] = []
+    for image in [*(image for image in images if image.recipe), *(image for image in images if not image.recipe)]:
+        if disk_use(left) <= most:
+            break
+        others = [other for other in left if other.id != image.id]
+        if why := _needed(image, others, needed):
+            kept.append(Kept(image=image, why=why))
+            continue
+        left = others
+        removed.append(image)
+    return Clearing(removed=tuple(removed), kept=tuple(kept), before=disk_use(images), after=disk_use(left))
+
+
+def _needed(image: ListedImage, others: Sequence[ListedImage], needed: Mapping[str, str]) -> str:
+    if image.containers:
+        return f"container {image.containers[0]} is made of it"
+    if why := needed.get(image.image_id if image.recipe else "", ""):
+        return why
+    if foreign := [name for name in image.names if not is_ours(name)]:
+        return f"somebody named it {foreign[0]}"
+    top = image.layers[-1][0] if image.layers else ""
+    if not image.recipe and any(top == name for other in others for name, _ in other.layers):
+        return "images stand on it"
+    return ""
+
+
+def clear(client: "APIClient", images: Sequence[ListedImage], chosen: Clearing) -> Clearing:
+    """Removes what was chosen of the images; what somebody began to use meanwhile stays, and is told so."""
+    removed: list[ListedImage] = []
+    kept = list(chosen.kept)
+    for image in chosen.removed:
+        try:
+            for name in image.names:
+                with suppress(Gone), calling("removing an image"):  # somebody else was quicker
+                    client.remove_image(name)
+        except Conflict:
+            kept.append(Kept(image=image, why="it is in use now"))
+        else:
+            removed.append(image)
+    gone = {image.id for image in removed}
+    after = disk_use(image for image in images if image.id not in gone)
+    return Clearing(removed=tuple(removed), kept=tuple(kept), before=chosen.before, after=after)

@@ -1,0 +1,161 @@
+import fcntl
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from planned_run import plan_of, planned
+
+from orchestrator.engines.here.run import HereEngine
+from orchestrator.running import folder
+from orchestrator.running.runs import ListedRun, RunState, choose, clear, list_runs
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+def made(runs: Path, name: str, *does: str, done: int = 0, summary: bool = False) -> Path:
+    """A run folder with a plan of these cells, of which the first `done` are committed."""
+    run = runs / name
+    run.mkdir(parents=True)
+    plan = plan_of(tuple(planned(what, n, image=f"sha256:{n:064}") for n, what in enumerate(does)))
+    (run / "plan.json").write_bytes(msgspec.json.encode(plan))
+    (run / "journal.jsonl").write_text("")
+    for cell in plan.cells[:done]:
+        place = run / "cells" / cell.id / "attempt-1"
+        place.mkdir(parents=True)
+        attempt = {"cell": cell.id, "number": 1, "exit": {"code": 0}}
+        (place / "attempt.json").write_text(msgspec.json.encode(attempt).decode())
+    if summary:
+        (run / "summary.json").write_text("{}")
+    return run
+
+
+def names(runs: Any) -> list[str]:
+    return [run.id[-4:] for run in runs]
+
+
+def test_each_run_is_told_with_what_it_is_at(tmp_path: Path) -> None:
+    made(tmp_path, "20261129T100000Z-000a", "pass", "pass", done=2, summary=True)
+    half = made(tmp_path, "20261129T110000Z-000b", "pass", "pass", done=1, summary=True)
+    made(tmp_path, "20261129T090000Z-000c", "pass", done=1)  # killed before its merge
+    (tmp_path / "20261129T080000Z-000d").mkdir()
+    (made(tmp_path, "20261129T070000Z-000e", "pass") / "plan.json").write_text("{")
+    found = {run.id[-4:]: run for run in list_runs(tmp_path)}
+    assert {name: (run.state.value, run.done, run.cells) for name, run in found.items()} == {
+        "000b": ("resumable", 1, 2),
+        "000a": ("done", 2, 2),
+        "000c": ("resumable", 1, 1),
+        "000d": ("empty", 0, 0),
+        "000e": ("damaged", 0, 0),
+    }
+    assert list(found) == ["000b", "000a", "000c", "000d", "000e"]  # newest first
+    assert [image.partition("-")[0] for image in found["000b"].images] == ["image"]  # of the cell that is left
+    assert found["000a"].images == ()
+    assert found["000b"].started == "2026-11-29T11:00:00+00:00"
+    assert found["000b"].bytes >= (half / "plan.json").stat().st_size
+
+
+def test_a_run_that_is_written_is_live(tmp_path: Path) -> None:
+    run = made(tmp_path, "20261129T100000Z-000a", "pass")
+    with (run / "lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert list_runs(tmp_path)[0].state is RunState.LIVE
+        assert clear(tmp_path, choose_all(tmp_path, live=RunState.DONE)).removed == ()
+    assert list_runs(tmp_path)[0].state is RunState.RESUMABLE
+
+
+def choose_all(runs: Path, live: RunState) -> Any:
+    """Everything chosen, as if nobody had looked whether it is live."""
+    found = [msgspec.structs.replace(run, state=live) for run in list_runs(runs)]
+    return choose(found, NOW, keep=0, max_age=None, force=True)
+
+
+def test_what_is_no_run_is_none(tmp_path: Path) -> None:
+    made(tmp_path, "20261129T100000Z-000a", "pass")
+    for other in ("notes", "20261129T100000Z", "20261129T100000Z-000a.bak", ".git", "20261129T100000Z-00zz"):
+        (tmp_path / other).mkdir()
+    (tmp_path / "20261129T100000Z-000f").symlink_to("/etc")
+    (tmp_path / "20261129T100000Z-0010").write_text("a file")
+    assert names(list_runs(tmp_path)) == ["000a"]
+    assert list_runs(tmp_path / "gone") == ()
+
+
+def run(number: int, state: RunState = RunState.DONE, days: int = 0) -> ListedRun:
+    started = NOW - timedelta(days=days, minutes=number)
+    return ListedRun(
+        id=f"20261129T100000Z-{number:04x}",
+        path=Path("x"),
+        started=started.isoformat(),
+        state=state,
+        cells=3,
+        done=1,
+        bytes=10,
+        images=(),
+    )
+
+
+RUNS = (run(1), run(2, RunState.RESUMABLE), run(3, days=10), run(4, RunState.LIVE, 40), run(5, days=40))
+
+
+@pytest.mark.parametrize(
+    ("asked", "gone", "kept"),
+    [
+        ({"keep": 5}, [], []),
+        ({"keep": 2}, ["0003", "0005"], ["0004"]),
+        ({"keep": 0}, ["0001", "0003", "0005"], ["0002", "0004"]),
+        ({"keep": 0, "force": True}, ["0001", "0002", "0003", "0005"], ["0004"]),
+        ({"max_age": timedelta(days=30)}, ["0005"], ["0004"]),
+        ({"max_age": timedelta(days=5), "keep": 4}, ["0003", "0005"], ["0004"]),
+    ],
+)
+def test_old_runs_go_and_those_that_somebody_needs_stay(
+    asked: dict[str, Any], gone: list[str], kept: list[str]
+) -> None:
+    chosen = choose(RUNS, NOW, **{"keep": None, "max_age": None, "force": False, **asked})
+    assert names(chosen.removed) == gone
+    assert [each.run.id[-4:] for each in chosen.kept] == kept
+    assert chosen.bytes == 10 * len(gone)
+    whys = {each.run.id[-4:]: each.why for each in chosen.kept}
+    assert whys.get("0002", "2 of 3 cells can still be run: --force") == "2 of 3 cells can still be run: --force"
+    assert whys.get("0004", "a process is writing it") == "a process is writing it"
+
+
+def test_a_removed_run_takes_nothing_with_it_that_it_only_names(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("x")
+    runs = tmp_path / "runs"
+    place = made(runs, "20261129T100000Z-000a", "pass", done=1, summary=True)
+    (place / "cells" / "link").symlink_to(outside, target_is_directory=True)
+    (place / "precious").symlink_to(outside / "precious")
+    os.mkfifo(place / "fifo")
+    (runs / "notes").mkdir()
+    done = clear(runs, choose(list_runs(runs), NOW, keep=0, max_age=None, force=False))
+    assert names(done.removed) == ["000a"]
+    assert sorted(path.name for path in runs.iterdir()) == ["notes"]
+    assert (outside / "precious").read_text() == "x"
+
+
+def test_what_an_earlier_try_left_goes_too_and_no_link_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / ".going-20261129T100000Z-000a" / "cells").mkdir(parents=True)
+    (tmp_path / ".going-20261129T100000Z-000b").symlink_to("/etc")
+    clear(tmp_path, choose([], NOW, keep=0, max_age=None, force=False))
+    assert [path.name for path in tmp_path.iterdir()] == [".going-20261129T100000Z-000b"]
+
+
+def test_a_real_run_is_done_and_can_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from planned_run import HOST, TINY
+
+    from orchestrator.running.run import new_run_folder, run_plan
+    from orchestrator.settings import load_site
+
+    monkeypatch.setattr(folder, "MIN_FREE", 0)
+    out = new_run_folder(tmp_path)
+    site = load_site({"HOME": "/nonexistent"})
+    run_plan(plan_of((planned("pass", 0),)), site, HereEngine(), out, host=HOST, suites=TINY, say=lambda _: None)
+    (found,) = list_runs(tmp_path)
+    assert (found.state, found.cells, found.done) == (RunState.DONE, 1, 1)
+    clear(tmp_path, choose([found], NOW, keep=0, max_age=None, force=False))
+    assert list(tmp_path.iterdir()) == []
