@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from orchestrator import axes
 from orchestrator.model import Alternative, Answer, Axes, CellSupport, Matrix, Reason, Row, Rule
+from orchestrator.support.said import of_site_rule
 from orchestrator.vocabulary import WORKS, LeftOutKind, RuleKind, Verdict
 
 # Topics of the facts that say that there is nothing to install, beside those of each package (`python-wheel`, …); other
@@ -143,17 +144,7 @@ def contexts_of(rows: Sequence[Row], varied: frozenset[str]) -> tuple[Axes, ...]
 def site_refusal(partial: Axes, rules: Sequence[Rule]) -> Reason | None:
     """The first site rule that forbids some axes, as a reason."""
     rule = next((rule for rule in rules if axes.selects(rule.forbid, partial)), None)
-    if rule is None:
-        return None
-    return Reason(
-        kind=RuleKind.SITE_RULE,
-        rule="site rule",
-        axes=tuple(rule.forbid),
-        verdict=Verdict.UNSUPPORTED,
-        because=rule.because,
-        source=", ".join(filter(None, (rule.source, f"{rule.place.file}:{rule.place.line}"))),
-        as_of="",
-    )
+    return of_site_rule(rule).reason(partial) if rule else None
 
 
 def against(reason: Reason) -> Against:

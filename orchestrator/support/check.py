@@ -1,11 +1,11 @@
 """From a combination to an answer: what follows from it, what every rule says, and what that comes to together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from orchestrator import axes as cell_axes
 from orchestrator.axes import AXES
-from orchestrator.model import Answer, Reason, Rule
+from orchestrator.model import Answer, Axes, Reason, Rule
 from orchestrator.support import coverage, reading
 from orchestrator.support.axes import COMPANIONS, INHERENT
 from orchestrator.support.derive import derive
@@ -15,12 +15,11 @@ from orchestrator.support.listed import listed_arches
 from orchestrator.support.modes import Modes
 from orchestrator.support.nearest import find_nearest
 from orchestrator.support.question import Question
-from orchestrator.support.said import Said, in_order, worst
+from orchestrator.support.said import Said, in_order, of_site_rule, worst
 from orchestrator.support.table import Finding
-from orchestrator.vocabulary import RuleKind, Verdict
+from orchestrator.vocabulary import Verdict
 
 _REMEMBERED = 50_000
-_SITE_RANK = 0
 _NAMES = {"gfx_as": "gpu", "gpu_arch": "gpu"}
 _BY_TORCH = COMPANIONS | {"cxx11_abi"}
 
@@ -40,8 +39,7 @@ class Support:
     def answer(self, combination: Mapping[str, object], *, nearest: bool = False) -> Answer:
         """The answer to a combination, as a user wrote it or as the axes of a cell."""
         question = self.question(combination)
-        said = list(self._said(question, combination))
-        verdict, told = self._verdict(question, said)
+        verdict, told = _together(question, self._said(question, self._whole(combination)))
         reasons, shown = in_order(told, verdict), question.texts
         missing = _unsaid(question, told)
         if verdict is Verdict.UNSUPPORTED:  # nothing that was left unsaid can mend it
@@ -59,11 +57,12 @@ class Support:
     def verdict(self, combination: Mapping[str, object]) -> Verdict:
         """The verdict alone."""
         question = self.question(combination)
-        return self._verdict(question, list(self._said(question, combination)))[0]
+        return _together(question, self._said(question, self._whole(combination)))[0]
 
     def refusal(self, axes: Mapping[str, str], undecided: frozenset[str] = frozenset()) -> Reason | None:
         """The first reason that no completion of these axes can mend, or None. It is remembered.
 
+        A site's rule counts only by what was given: a default is a completion too.
         `undecided` are axes with a default (such as the compatibility package, which has none) that may still be given.
         """
         still = undecided.difference(axes)
@@ -86,20 +85,29 @@ class Support:
         question.close()
         return question
 
-    def _said(self, question: Question, combination: Mapping[str, object]) -> Iterator[Said]:
-        yield from self._site(combination)
+    def _whole(self, combination: Mapping[str, object]) -> Axes:
+        """The combination as the cell that a site's rules speak of: what was not given is at its default."""
+        if not self._rules:
+            return {}
+        return cell_axes.complete({name: str(value) for name, value in combination.items() if name in AXES})
+
+    def _said(self, question: Question, cell: Axes) -> Iterator[Said]:
+        yield from self._site(cell)
         for finding in self._findings(question):
             yield self._of_finding(question, finding)
         yield from self._beside_the_tables(question)
         yield from self._lifetimes.said(question, self.on)
 
-    def _refusing(self, question: Question, combination: Mapping[str, object]) -> Iterator[Said]:
+    def _refusing(self, question: Question, partial: Axes) -> Iterator[Said]:
         """What `_said` gives, without what refuses nothing: a plan asks this of thousands of parts of cells."""
-        yield from self._site(combination)
+        yield from self._site(partial)
         for finding in self._findings(question):
             if finding.verdict is Verdict.UNSUPPORTED:
                 yield self._of_finding(question, finding)
         yield from self._beside_the_tables(question)
+
+    def _site(self, cell: Axes) -> Iterator[Said]:
+        return (of_site_rule(rule) for rule in self._rules if cell_axes.selects(rule.forbid, cell))
 
     def _findings(self, question: Question) -> Iterator[Finding]:
         for table in self.facts.tables:
@@ -140,31 +148,17 @@ class Support:
             proves=rule.proves,
         )
 
-    def _site(self, combination: Mapping[str, object]) -> Iterator[Said]:
-        if not self._rules:
-            return
-        full = cell_axes.complete({name: str(value) for name, value in combination.items() if name in AXES})
-        for rule in self._rules:
-            if cell_axes.selects(rule.forbid, full):
-                yield Said(
-                    kind=RuleKind.SITE_RULE,
-                    rule="site-rule",
-                    rank=_SITE_RANK,
-                    verdict=Verdict.UNSUPPORTED,
-                    axes=tuple(rule.forbid),
-                    because=rule.because,
-                    source=rule.source or f"site rule, {rule.place.file}:{rule.place.line}",
-                )
 
-    def _verdict(self, question: Question, said: list[Said]) -> tuple[Verdict, list[Said]]:
-        """What all that was said comes to. What nothing spoke of is never called supported."""
-        verdict = worst(said)
-        if verdict in {Verdict.UNSUPPORTED, Verdict.UNKNOWN}:
-            return verdict, said
-        silent = coverage.uncovered(question, said)
-        if silent or verdict is None:
-            return Verdict.UNKNOWN, [*said, coverage.no_data(question, silent)]
-        return verdict, said
+def _together(question: Question, said: Iterable[Said]) -> tuple[Verdict, list[Said]]:
+    """What all that was said comes to. What nothing spoke of is never called supported."""
+    told = list(said)
+    verdict = worst(told)
+    if verdict in {Verdict.UNSUPPORTED, Verdict.UNKNOWN}:
+        return verdict, told
+    silent = coverage.uncovered(question, told)
+    if silent or verdict is None:
+        return Verdict.UNKNOWN, [*told, coverage.no_data(question, silent)]
+    return verdict, told
 
 
 def _unsaid(question: Question, told: Sequence[Said]) -> dict[str, None]:

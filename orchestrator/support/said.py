@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from orchestrator.model import Reason
+from orchestrator.model import Reason, Rule
 from orchestrator.support.conditions import alternatives
 from orchestrator.support.rows import Conditions
 from orchestrator.vocabulary import WORST_FIRST, RuleKind, Verdict
@@ -43,6 +43,19 @@ class Said(Struct, frozen=True, kw_only=True, gc=False):
             source=self.source,
             as_of=self.as_of,
         )
+
+
+def of_site_rule(rule: Rule) -> Said:
+    """What a site's own rule says of what it forbids: the first thing to be told."""
+    return Said(
+        kind=RuleKind.SITE_RULE,
+        rule=RuleKind.SITE_RULE,
+        rank=0,
+        verdict=Verdict.UNSUPPORTED,
+        axes=tuple(rule.forbid),
+        because=rule.because,
+        source=", ".join(filter(None, (rule.source, f"{rule.place.file}:{rule.place.line}"))),
+    )
 
 
 def worst(said: Iterable[Said]) -> Verdict | None:

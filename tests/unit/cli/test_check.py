@@ -194,7 +194,7 @@ def test_a_matrix_brings_its_rules_and_facts(torchmatrix: Run, tmp_path: Path) -
         "axes": [],
         "verdict": "unsupported",
         "because": "not here",
-        "source": "site rule, matrix.yaml:13",
+        "source": "matrix.yaml:13",
         "as_of": "",
     }
     file.write_text(file.read_text() + "facts: [own.yaml]\n")

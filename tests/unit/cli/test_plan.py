@@ -68,7 +68,7 @@ def test_the_edge_is_planned_where_it_is_asked_for(torchmatrix: Run, tmp_path: P
     edge = [cell for cell in plan["cells"] if cell["tier"] == "edge"]
     assert [cell["name"] for cell in edge] == ["ci-cpu+next-python", "ci-cpu+next-backend", "ci-cpu+previous-torch"]
     assert edge[2]["why"].startswith("previous torch after production row `ci-cpu`: 2.13.0 -> 2.6.0; ")
-    assert "python had to move 3.11 -> 3.12 (we have no use for it; site rule)" in edge[2]["why"]
+    assert "python had to move 3.11 -> 3.12 (we have no use for it; site-rule)" in edge[2]["why"]
     assert {cell["support"]["verdict"] for cell in edge} == {"supported"}
     assert [entry["axes"] for entry in plan["coverage"]] == [["torch", "torch_build", "driver"]]
     shown = torchmatrix("plan", "--tier", "edge").stdout

@@ -17,7 +17,7 @@ def test_the_rules_of_the_site_come_first(make: SimpleNamespace) -> None:
     reason = asking.refusal(make.cpu)
     assert reason is not None
     keeps = against(reason)
-    assert (keeps.kind, keeps.reason) == (LeftOutKind.RULE, "we said so (site rule, matrix.yaml:7)")
+    assert (keeps.kind, keeps.reason) == (LeftOutKind.RULE, "we said so (site-rule, matrix.yaml:7)")
     assert site_refusal({"python": "3.11"}, (make.rule(7, torch=">=2.13"),)) is None
 
 
@@ -27,7 +27,7 @@ def test_the_source_of_a_site_rule_is_told(make: SimpleNamespace) -> None:
     rule = replace(make.rule(7, torch="*"), source="ticket 12")
     reason = site_refusal(make.cpu, (rule,))
     assert reason is not None
-    assert against(reason).reason == "we said so (site rule, ticket 12, matrix.yaml:7)"
+    assert against(reason).reason == "we said so (site-rule, ticket 12, matrix.yaml:7)"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_row_that_a_site_rule_forbids_is_left_out_with_the_rule(make: SimpleNa
     plan = plan_of(make.matrix(*rows, rules=(make.rule(7, torch=">=2.14", python="3.11"),)))
     (entry,) = plan.left_out
     assert (entry.name, entry.kind, entry.tier) == ("b", LeftOutKind.RULE, Tier.PRODUCTION)
-    assert entry.reason == "we said so (site rule, matrix.yaml:7)"
+    assert entry.reason == "we said so (site-rule, matrix.yaml:7)"
 
 
 def test_what_is_not_selected_is_left_out(make: SimpleNamespace) -> None:
@@ -88,7 +88,7 @@ def test_no_cell_is_of_another_tier(make: SimpleNamespace, tiers: frozenset[Tier
 def test_rules_that_forbid_everything_leave_nothing(make: SimpleNamespace) -> None:
     with pytest.raises(NothingSelected, match="no cell is left to work on") as caught:
         plan_of(make.matrix(make.row("a", make.cpu), rules=(make.rule(7, torch="*"),)))
-    assert caught.value.hint == "`a`: we said so (site rule, matrix.yaml:7)"
+    assert caught.value.hint == "`a`: we said so (site-rule, matrix.yaml:7)"
 
 
 def test_a_matrix_without_rows_leaves_nothing(make: SimpleNamespace) -> None:

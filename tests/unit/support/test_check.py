@@ -106,10 +106,19 @@ def test_a_rule_of_a_site_refuses_first(world: SimpleNamespace) -> None:
     answer = support.answer({"torch": "2.8.0", "python": "3.12.1", "gpus": "8"})
     assert answer.verdict is NO
     first = answer.reasons[0]
-    assert (first.kind, first.because, first.source) == (RuleKind.SITE_RULE, "we do not", "site rule, matrix.yaml:7")
+    assert (first.kind, first.because, first.source) == (RuleKind.SITE_RULE, "we do not", "matrix.yaml:7")
     assert first.axes == ("python", "gpus")
     assert support.answer({"torch": "2.8.0", "python": "3.12.1", "gpus": "2"}).verdict is YES
-    assert support.answer({"torch": "2.8.0", "python": "3.13"}).reasons[0].source == "INFRA-1"
+    assert support.answer({"torch": "2.8.0", "python": "3.13"}).reasons[0].source == "INFRA-1, matrix.yaml:7"
+
+
+def test_a_refusal_of_a_part_leaves_defaults_open(world: SimpleNamespace) -> None:
+    place = Place(file="matrix.yaml", line=7, column=3)
+    own = Rule(forbid={"torch": "2.8*", "base": "debian12"}, because="we do not", source="", place=place)
+    support = Support(world.facts(), rules=(own,))
+    assert support.answer({"torch": "2.8.0"}).verdict is NO
+    assert support.refusal({"torch": "2.8.0"}) is None
+    assert support.refusal({"torch": "2.8.0", "base": "debian12"}) is not None
 
 
 def test_a_refusal_is_the_first_reason_or_none_and_is_remembered(support: Support) -> None:
