@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from orchestrator.images.failure import Stage, StageFailed, stale
-from orchestrator.images.remote import is_gone, opened
+from orchestrator.images.remote import is_gone, opened, without_login
 from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
 
@@ -104,7 +104,10 @@ def _offers(place: str, wheel: Wheel, site: Site) -> Sequence[Offered]:
     url = place if folder else f"{place}{project}/"
     with opened(url + "index.html" if local else url, site, {"Accept": _ACCEPT}) as answer:
         content = answer.read(_MAX_BYTES)
-    return _of_json(content, url) if content.lstrip()[:1] == b"{" else _of_html(content.decode(errors="replace"), url)
+    shown = without_login(url)
+    if content.lstrip()[:1] == b"{":
+        return _of_json(content, shown)
+    return _of_html(content.decode(errors="replace"), shown)
 
 
 def _folder(folder: Path, wheel: Wheel) -> Sequence[Offered]:
