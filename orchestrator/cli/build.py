@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from orchestrator.cli.admission import admit
 from orchestrator.cli.inputs import plan_of, site_of, usable
 from orchestrator.cli.options import (
     engine_option,
@@ -40,6 +41,7 @@ def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jo
     possible = (cell for cell in planned.cells if cell.support.verdict is not Verdict.UNSUPPORTED)
     cells = [cell for cell in possible if select or cell.placement.placed]
     site = site_of(file)
+    admit(cells, usable(host), site, None)
     with laid_out(cells, os.environ, site.passwords) as secrets:
         keep_out(secrets.masker)
         given = Given(secrets=secrets.of(cells), masker=secrets.masker)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from orchestrator.cli.admission import admit
 from orchestrator.cli.inputs import host_of, plan_of, read_plan, site_of, usable
 from orchestrator.cli.options import (
     engine_option,
@@ -43,6 +44,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.engines.registry import ENGINES
     from orchestrator.reports import overview
     from orchestrator.results.outcome import exit_code
+    from orchestrator.running.cells import is_done
     from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
     from orchestrator.running.secret_files import laid_out
 
@@ -55,6 +57,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     say(f"engine: {usable(host)} ({host.engine_reason})")
     site = site_of(file)
     placed = [cell for cell in planned.cells if cell.placement.placed]
+    admit([cell for cell in placed if not (resume and is_done(resume, cell))], host.engine, site, resume or runs)
     with laid_out(placed, os.environ, site.passwords) as secrets:
         keep_out(secrets.masker)
         folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name

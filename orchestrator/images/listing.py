@@ -50,6 +50,15 @@ def list_images(client: "APIClient", cache: Path) -> tuple[ListedImage, ...]:
     return tuple(sorted(listed, key=lambda image: (image.used, not image.recipe, image.id)))
 
 
+def made_images(client: "APIClient") -> tuple[frozenset[str], Path]:
+    """The ids, as a plan has them, of the images that the engine has of ours, and the folder it keeps images in."""
+    label = f"{LABEL}image-id"
+    with calling("listing images"):
+        found = client.images(filters={"label": label})
+        root = str(client.info()["DockerRootDir"])
+    return frozenset(each["Labels"][label] for each in found), Path(root)
+
+
 def _inspected(client: "APIClient", image: str) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]] | None:
     """What the engine says of an image, and its history; None when somebody removed it meanwhile."""
     try:

@@ -5,7 +5,7 @@ of a minute eager or with OpenVINO, and two to four with Inductor, which compile
 and weighed. The times of GPU cells and the sizes of ROCm and XPU images are guesses: nothing here has made one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator import axes
 from orchestrator.model import Axes, Cost, PlannedCell, RunnerClass
@@ -22,6 +22,7 @@ _IMAGE_BYTES: Mapping[str, int] = {
     "xpu": 10 * _GB,
     "ready": 0,  # pulled, not built
 }
+_BESIDE_BYTES = int(0.3 * _GB)  # of an image that shares torch with another
 
 
 def minutes(cell: Axes) -> float:
@@ -45,6 +46,17 @@ def cost(cells: Sequence[PlannedCell], runners: Sequence[RunnerClass]) -> Cost:
         money=round(sum(_money(cell.axes, by_name.get(cell.placement.runner or "")) for cell in placed), 4),
         build_bytes=sum(_IMAGE_BYTES[platform] for platform in images.values()),
     )
+
+
+def image_bytes(images: Iterable[Axes]) -> int:
+    """What images take on a disk together: those with one torch on one base share nearly all of it."""
+    whole: dict[tuple[str, ...], int] = {}
+    beside = 0
+    for cell in images:
+        key = tuple(cell.get(name, "") for name in ("torch", "torch_build", "torch_from", "base", "python"))
+        beside += _BESIDE_BYTES if key in whole else 0
+        whole[key] = _IMAGE_BYTES[axes.platform(cell)]
+    return sum(whole.values()) + beside
 
 
 def spent(cell: Axes, runners: Sequence[RunnerClass]) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from orchestrator.model import Cost
-from orchestrator.planning.cost import cost, minutes
+from orchestrator.planning.cost import cost, image_bytes, minutes
 from orchestrator.planning.expand import cells_of
 
 
@@ -51,3 +51,12 @@ def test_nothing_costs_nothing(make: SimpleNamespace) -> None:
     assert cost_of(make) == Cost(
         cells=0, placed=0, unplaced=0, images=0, minutes=0, gpu_hours=0, money=0, build_bytes=0
     )
+
+
+def test_images_with_one_torch_share_nearly_all_of_it(make: SimpleNamespace) -> None:
+    one = image_bytes([make.cpu])
+    beside = image_bytes([make.cpu, {**make.cpu, "openvino": "2026.0.0", "backend": "openvino"}])
+    other = image_bytes([make.cpu, {**make.cpu, "python": "3.12"}])
+    assert one < beside < other == 2 * one
+    assert image_bytes([]) == 0
+    assert image_bytes([{"image": "x@sha256:0"}]) == 0
