@@ -33,6 +33,8 @@ def observed(packages: list[str]) -> dict[str, str]:
         "torch_build": build(torch),
         "torch_from": "distribution" if str(torch.__file__).startswith("/usr/lib/python3") else "wheel",
         "torch_arch_list": architectures(torch),
+        "interpreter": sys.executable,
+        "user": f"{os.getuid()}:{os.getgid()}",
     }
     for package in packages:
         version = version_of(package)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.engines.docker.connection import DEFAULT_HOST
+from orchestrator.engines.docker.profile import VOLUME_BYTES
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.command import Commands, Finished
 from orchestrator.images.failure import Stage, StageFailed
@@ -25,12 +26,16 @@ _LAST_WITH_BUILDKIT = 22  # docker clients up to 22 speak BuildKit themselves, l
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """An image in the engine."""
+    """An image in the engine, and what it says of how it wants to be run."""
 
     id: str
     names: tuple[str, ...]
     labels: Mapping[str, str]
     size: int
+    env: Mapping[str, str] = {}
+    user: str = ""
+    entrypoint: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ()
 
 
 class Docker:
@@ -41,8 +46,9 @@ class Docker:
         # The engine that runs the cells. A client left to itself follows its own context, which may be another one.
         self._environ = {**environ, "DOCKER_HOST": environ.get("DOCKER_HOST") or DEFAULT_HOST}
 
-    def _run(self, *arguments: str, deadline_s: float = _QUICK_S) -> Finished:
-        return self._commands.run((self._clients[0], *arguments), deadline_s=deadline_s, env=self._environ)
+    def _run(self, *arguments: str, deadline_s: float = _QUICK_S, without: Sequence[str] = ()) -> Finished:
+        environ = {name: value for name, value in self._environ.items() if name not in without}
+        return self._commands.run((self._clients[0], *arguments), deadline_s=deadline_s, env=environ)
 
     @cached_property
     def _clients(self) -> Sequence[str]:
@@ -95,15 +101,6 @@ class Docker:
             raise StageFailed(Stage.BUILD, f"the engine could not say whether it has `{ref}`", log=done.log)
         return _found(done.out)[0]
 
-    def labelled(self, label: str) -> Sequence[Found]:
-        """Every image that carries a label."""
-        listed = self._run("image", "ls", "--no-trunc", "--quiet", "--filter", f"label={label}")
-        ids = sorted(set(listed.out.split()))
-        done = self._run("image", "inspect", *ids) if ids else listed
-        if listed.code != 0 or done.code != 0:
-            raise InfrastructureError("the engine could not list its images", cause=done.log.strip()[-300:])
-        return _found(done.out) if ids else ()
-
     def pull(self, ref: str) -> None:
         """Brings an image by digest; StageFailed (base) when it cannot."""
         done = self._run("pull", "--quiet", ref, deadline_s=_PULL_S)
@@ -147,14 +144,32 @@ class Docker:
             why = f"took over {deadline_s:.0f} s" if done.timed_out else f"ended with {done.code}"
             raise StageFailed(Stage.BUILD, f"the build of `{ref}` {why}", log=done.log)
 
-    def ask(self, image: str, argv: Sequence[str], name: str, deadline_s: float) -> Finished:
-        """Runs one command in a container without network or rights, and removes the container."""
+    def ask(
+        self,
+        image: str,
+        argv: Sequence[str],
+        name: str,
+        deadline_s: float,
+        *,
+        user: str = "10001:10001",
+        unset: Sequence[str] = (),
+        volumes: Sequence[str] = (),
+    ) -> Finished:
+        """Runs one command in a container without network or rights, and removes the container.
+
+        `unset` are variables of the image that the command does not get, `volumes` its VOLUMEs, which the engine
+        would make on the disk, without a bound.
+        """
         done = self._run(
             *("run", "--rm", "--init", f"--name={name}", f"--label={LABEL}observe=1", "--network=none", "--read-only"),
             *("--tmpfs=/tmp:rw,exec,nosuid,size=1g", "--cap-drop=ALL", "--security-opt=no-new-privileges"),
-            *("--pids-limit=512", "--memory=8g", "--memory-swap=8g", "--user=10001:10001", "--workdir=/tmp"),
-            *("--env=HOME=/tmp", f"--entrypoint={argv[0]}", image, *argv[1:]),
+            *("--pids-limit=512", "--memory=8g", "--memory-swap=8g", f"--user={user}", "--workdir=/tmp"),
+            *("--no-healthcheck", "--stop-signal=SIGTERM", "--env=HOME=/tmp"),
+            *(f"--mount=type=tmpfs,tmpfs-size={VOLUME_BYTES},destination={path}" for path in volumes),
+            *(f"--env={variable}" for variable in unset if variable != "HOME"),  # a name alone takes the variable away
+            *(f"--entrypoint={argv[0]}", image, *argv[1:]),
             deadline_s=deadline_s,
+            without=unset,
         )
         if done.timed_out:
             self._run("rm", "--force", name)
@@ -177,6 +192,10 @@ def _found(told: str) -> tuple[Found, ...]:
                 names=tuple(facts.get("RepoTags") or ()),
                 labels=facts["Config"].get("Labels") or {},
                 size=facts["Size"],
+                env=dict(pair.partition("=")[::2] for pair in facts["Config"].get("Env") or ()),
+                user=facts["Config"].get("User") or "",
+                entrypoint=tuple(facts["Config"].get("Entrypoint") or ()),
+                volumes=tuple(sorted(facts["Config"].get("Volumes") or ())),
             )
             for facts in listed
         )

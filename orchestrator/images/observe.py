@@ -18,7 +18,7 @@ from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
 PYTHON = "/opt/venv/bin/python"
-_DEADLINE_S = contents.DEADLINE_S + 60.0
+DEADLINE_S = contents.DEADLINE_S + 60.0
 _LONGEST = 400  # a list of architectures is long
 _NOT_STARTED = (125, 126, 127)  # how `docker run` says: the engine refused, not executable, not found
 PACKAGES: Mapping[str, str] = {
@@ -39,29 +39,33 @@ def question(python: str) -> Sequence[str]:
 def observe_image(image: str, python: str, site: Site, docker: Docker) -> Mapping[str, str]:
     """What the image of that id contains, by axis; StageFailed (observe) when torch cannot be imported."""
     name = f"torchmatrix-observe-{image.rpartition(':')[2][:12]}-{os.getpid()}"
-    return _once([image, python], site, lambda: docker.ask(image, question(python), name, _DEADLINE_S))
+    return axes_in(
+        once([image, python], site, lambda: read_found(docker.ask(image, question(python), name, DEADLINE_S)))
+    )
 
 
 def observe_interpreter(python: str, digest: str, site: Site, commands: Commands) -> Mapping[str, str]:
     """What the venv of that interpreter and lock contains, by axis; StageFailed (observe) as above."""
-    return _once([python, digest], site, lambda: commands.run(question(python), deadline_s=_DEADLINE_S))
+    return axes_in(
+        once([python, digest], site, lambda: read_found(commands.run(question(python), deadline_s=DEADLINE_S)))
+    )
 
 
-def _once(subject: Sequence[str], site: Site, ask: Callable[[], Finished]) -> Mapping[str, str]:
-    """The answer of one subject, asked once and kept on disk."""
+def once(subject: Sequence[str], site: Site, ask: Callable[[], Mapping[str, str]]) -> Mapping[str, str]:
+    """The answer of one subject, asked once and kept on disk; text that we did not write."""
     with at(Stage.OBSERVE):
         kept = site.cache / "observed" / f"{text.digest([*subject, script()], 32)}.json"
         try:
             return msgspec.json.decode(kept.read_bytes(), type=dict[str, str])
         except (OSError, msgspec.DecodeError):
-            answer = read_answer(ask())
+            answer = dict(ask())
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, text.canonical_json(answer))
         return answer
 
 
-def read_answer(done: Finished) -> dict[str, str]:
-    """The axes that an interpreter found; StageFailed (observe) when it found no torch that can be imported."""
+def read_found(done: Finished) -> dict[str, str]:
+    """What an interpreter found, by name; StageFailed (observe) when it found no torch that can be imported."""
     lines = [line for line in done.out.splitlines() if line.startswith(contents.MARK)]
     if done.code in _NOT_STARTED:
         raise StageFailed(Stage.OBSERVE, "the image's Python could not be started", log=done.log)
@@ -78,16 +82,20 @@ def read_answer(done: Finished) -> dict[str, str]:
         raise StageFailed(Stage.OBSERVE, "the image's answer cannot be read", log=lines[-1][:2000]) from problem
     if not isinstance(found, dict):
         raise StageFailed(Stage.OBSERVE, "the image's answer cannot be read", log=lines[-1][:2000])
-    return dict(_axes(found))
+    return {
+        text.one_line(key, _LONGEST): text.one_line(value, _LONGEST)
+        for key, value in found.items()
+        if isinstance(value, str) and value
+    }
 
 
-def _axes(found: Mapping[str, object]) -> Sequence[tuple[str, str]]:
-    pairs = []
-    for key, value in found.items():
-        axis = PACKAGES.get(key[len("package ") :], "") if key.startswith("package ") else key
-        if axis in AXES and isinstance(value, str) and value:
-            pairs.append((axis, text.one_line(value, _LONGEST)))
-    return pairs
+def axes_in(found: Mapping[str, str]) -> dict[str, str]:
+    """The axes among what was found."""
+    named = {
+        PACKAGES.get(key.removeprefix("package "), "") if key.startswith("package ") else key: value
+        for key, value in found.items()
+    }
+    return {axis: value for axis, value in named.items() if axis in AXES}
 
 
 def _cause_of(log: str) -> Cause:

@@ -34,7 +34,7 @@ from orchestrator.model.plan import (
     PlannedCell,
     Uncovered,
 )
-from orchestrator.model.results import OWN_SYSTEM, Attempt, Case, CellResult, Counts, Exit, Host, Image, Log, Run
+from orchestrator.model.results import OWN_SYSTEM, Attempt, Case, CellResult, Counts, Exit, Host, Image, Log, Ready, Run
 from orchestrator.model.studies import Impact, Move, NearestGoal, RowImpact, State, Upgrade, UpgradeStep
 from orchestrator.model.support import Alternative, Answer, Observation, Reason
 
@@ -81,6 +81,7 @@ __all__ = [
     "Plan",
     "PlannedCell",
     "Positive",
+    "Ready",
     "Reason",
     "Row",
     "RowImpact",

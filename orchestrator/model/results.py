@@ -25,14 +25,34 @@ class Host(Struct, frozen=True, kw_only=True):
     without_compiler: str = ""
 
 
+class Ready(Struct, frozen=True, kw_only=True):
+    """How a cell runs in an image that is not ours.
+
+    `python` is the interpreter in it that has torch, `user` is `uid:gid`, `unset` names the image's variables that a
+    cell does not get, `volumes` are the image's own, `tools` is a folder of this host with what the suite needs and the
+    image lacks. `notes` tell what is relaxed and what of the image is left aside.
+    """
+
+    python: str
+    user: str
+    unset: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ()
+    tools: str = ""
+    notes: tuple[str, ...] = ()
+
+
 class Image(Struct, frozen=True, kw_only=True):
-    """A cell's image axes resolved: `name` carries the recipe digest, `ref` is what the engine runs."""
+    """A cell's image axes resolved: `name` carries the recipe digest, `ref` is what the engine runs.
+
+    `ready` is there for one that was not built here.
+    """
 
     id: str
     name: str
     ref: str
     axes: Axes
     observed: Axes
+    ready: Ready | None = None
 
 
 class Log(Struct, frozen=True, kw_only=True):

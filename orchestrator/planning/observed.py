@@ -4,8 +4,8 @@ A run speaks of a combination when it saw every axis that was asked for, with th
 did not see it says nothing of: a run on a CPU is no word on a GPU.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,9 @@ from orchestrator import axes, text
 from orchestrator.formats import SUMMARY, SummaryFile
 from orchestrator.model import Axes, Observation
 from orchestrator.results.files import MIB, Refused, read_plain
+from orchestrator.support import words
+from orchestrator.support.axes import cuda_of_build
+from orchestrator.support.selector import indices
 from orchestrator.vocabulary import Status
 
 MAX_RUNS = 200
@@ -28,8 +31,7 @@ _RAN = frozenset(Status) - {
     Status.CANCELLED,
     Status.NOT_RUN,
 }
-_BASE = re.compile(r"([a-z]+)(\d[\d.]*)")
-_BUILD = re.compile(r"cu(\d+)(\d)")
+_LONGEST = 400  # an image by digest is long, and one that is cut is another
 
 
 class Observed:
@@ -53,7 +55,7 @@ class Observed:
         for axis, wanted in combo.items():
             if wanted != "any":
                 found &= self._that_saw(axis, wanted)
-        return tuple(self._observations[at] for at in _bits(found, MAX_TOLD))
+        return tuple(self._observations[at] for at in islice(indices(found), MAX_TOLD))
 
     def _that_saw(self, axis: str, wanted: object) -> int:
         if isinstance(wanted, list | tuple):
@@ -70,16 +72,6 @@ class Observed:
         return self._asked[axis, wanted]
 
 
-def _bits(found: int, limit: int) -> list[int]:
-    """The places of the lowest `limit` bits that are set."""
-    places: list[int] = []
-    while found and len(places) < limit:
-        lowest = found & -found
-        places.append(lowest.bit_length() - 1)
-        found ^= lowest
-    return places
-
-
 def _agrees(axis: str, wanted: str, seen: str) -> bool:
     if wanted[:1] in "<>=!~" and wanted:
         return axes.matches_any(wanted, seen)
@@ -91,10 +83,10 @@ def _agrees(axis: str, wanted: str, seen: str) -> bool:
 def _known(seen: Axes) -> dict[str, str]:
     """What a cell saw, and what that says of axes that are only asked for."""
     known = {"os": "linux", "libc": "glibc", **seen}
-    if base := _BASE.fullmatch(seen.get("base", "")):
-        known.setdefault("distro", f"{base[1]}-{base[2]}")
-    if build := _BUILD.fullmatch(seen.get("torch_build", "")):
-        known.setdefault("cuda_runtime", f"{build[1]}.{build[2]}")
+    if distro := words.distribution(seen.get("base", "")):
+        known.setdefault("distro", distro.text)
+    if cuda := cuda_of_build(seen.get("torch_build", "")):
+        known.setdefault("cuda_runtime", cuda)
     if seen.get("backend") == "inductor":
         known.setdefault("scope", "torch.compile")
     return known
@@ -141,4 +133,4 @@ def _cells(run: str, file: Path) -> Iterable[Observation]:
 
 
 def _of_registry(seen: Axes) -> dict[str, str]:
-    return {name: text.shown(value) for name, value in seen.items() if name in axes.AXES}
+    return {name: text.shown(value, _LONGEST) for name, value in seen.items() if name in axes.AXES}

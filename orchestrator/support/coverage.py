@@ -39,6 +39,8 @@ def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
         scope for each in said for scope in each.scope if each in proofs or not each.because
     }:
         silent.append("scope")
+    if "image" in asked and "torch" not in question.values:
+        silent.append("image")  # what is in it is known once it ran
     unread = [axis for axis in question.ignored if axis in AXES and axis not in spoken and _matters(question, axis)]
     return tuple(dict.fromkeys((*silent, *unread)))
 

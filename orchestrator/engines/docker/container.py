@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.engines.docker.calls import Conflict, Gone, calling
-from orchestrator.engines.docker.profile import INPUTS, RESULTS, USER, VOLUME, Profile
+from orchestrator.engines.docker.profile import INPUTS, RESULTS, VOLUME, Profile
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -19,7 +19,7 @@ def create(client: "APIClient", name: str, profile: Profile, inputs: Mapping[str
     with calling("creating the container"):
         client.create_container_from_config(dict(profile.config), name)  # type: ignore[no-untyped-call]
     with calling("putting the inputs in"):
-        client.put_archive(name, VOLUME, _folders(inputs))
+        client.put_archive(name, VOLUME, _folders(inputs, profile.config["User"]))
 
 
 def start(client: "APIClient", name: str) -> None:
@@ -89,13 +89,14 @@ def _nodes(path: str) -> Iterable[str]:
         return []
 
 
-def _folders(inputs: Mapping[str, bytes]) -> bytes:
+def _folders(inputs: Mapping[str, bytes], user: str) -> bytes:
     """A tar of `in` (root's, with the inputs) and `out` (the user's, empty); never compressed: CVE-2026-41567."""
+    owner_id, _, group_id = user.partition(":")
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for path, owner, mode in ((INPUTS, 0, 0o755), (RESULTS, USER, 0o755)):
+        for path, owner, group in ((INPUTS, 0, 0), (RESULTS, int(owner_id), int(group_id))):
             folder = tarfile.TarInfo(path.removeprefix(f"{VOLUME}/"))
-            folder.type, folder.mode, folder.uid, folder.gid = tarfile.DIRTYPE, mode, owner, owner
+            folder.type, folder.mode, folder.uid, folder.gid = tarfile.DIRTYPE, 0o755, owner, group
             tar.addfile(folder)
         for name, content in inputs.items():
             file = tarfile.TarInfo(f"{INPUTS.removeprefix(f'{VOLUME}/')}/{name}")

@@ -4,7 +4,7 @@ The default is the strictest profile in which the suite runs: what a cell gets b
 its row, and each such thing is a line in the attempt.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,11 @@ SUITES = "/opt/torchmatrix"
 VOLUME = "/results"  # a volume: what is written to a tmpfs, or to a read-only root, is gone after the end
 INPUTS = f"{VOLUME}/in"  # both folders lie in a folder of root, so the cell can neither move nor replace them
 RESULTS = f"{VOLUME}/out"
+TOOLS = f"{SUITES}/tools"  # what the suite needs and a ready image lacks
 SECRETS = "/run/secrets"  # where Docker and BuildKit have them too
 SCRATCH = "/tmp"  # noqa: S108 - inside the container, on its own tmpfs
+VOLUME_BYTES = 64 << 20  # of each VOLUME of a ready image, in memory: left alone, each is a place to fill the disk from
+OWN_MOUNTS = frozenset({VOLUME, SCRATCH, f"{SUITES}/suites", TOOLS})
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -38,28 +41,33 @@ def profile(task: Task, owner: Owner, groups: tuple[str, ...] = ()) -> Profile:
     """The container of a task. `groups` are numeric groups that own the device nodes on this host."""
     relaxations = (*device_needs(task), *_named_needs(task, groups), *map(_secret, task.secrets.items()))
     made_by = labels(task, owner)
-    env = variables(task, scratch=SCRATCH, path=SUITES)
+    ready = task.image.ready
+    env = variables(task, scratch=SCRATCH, path=f"{SUITES}:{TOOLS}" if ready and ready.tools else SUITES)
     for relaxation in relaxations:
         env.update(relaxation.env)
+    unset = () if ready is None else tuple(name for name in ready.unset if name not in env)
     config = {
         "Image": task.image.ref,
         "Entrypoint": [interpreter(task)],
         "Cmd": arguments(task, inputs=INPUTS, results=RESULTS),
-        "User": f"{USER}:{USER}",
+        "User": ready.user if ready else f"{USER}:{USER}",
         "WorkingDir": SCRATCH,
         "Hostname": "cell",
-        "Env": [f"{name}={value}" for name, value in env.items()],
+        # A name alone takes the image's variable away. Not to be had empty: some programs ask only whether it is there.
+        "Env": [*(f"{name}={value}" for name, value in env.items()), *unset],
         "Labels": made_by,
         "Healthcheck": {"Test": ["NONE"]},
+        "StopSignal": "SIGTERM",
         "StopTimeout": int(GRACE_S),
         "HostConfig": _merged(_host(task, made_by), relaxations),
     }
-    return Profile(config=config, relaxed=tuple(relaxation.line for relaxation in relaxations))
+    notes = ready.notes if ready else ()
+    return Profile(config=config, relaxed=(*notes, *(relaxation.line for relaxation in relaxations)))
 
 
 def interpreter(task: Task) -> str:
-    """The Python of the image: ours is at a fixed place, a ready image has one on its PATH."""
-    return "python3" if "image" in task.cell.axes else PYTHON
+    """The Python of the image: ours is at a fixed place, that of a ready image was looked for."""
+    return task.image.ready.python if task.image.ready else PYTHON
 
 
 def _host(task: Task, made_by: Mapping[str, str]) -> dict[str, Any]:
@@ -81,10 +89,21 @@ def _host(task: Task, made_by: Mapping[str, str]) -> dict[str, Any]:
         "Mounts": [
             {"Type": "bind", "Source": str(task.suites / "suites"), "Target": f"{SUITES}/suites", "ReadOnly": True},
             {"Type": "volume", "Target": VOLUME, "VolumeOptions": {"NoCopy": True, "Labels": dict(made_by)}},
+            *_of_the_image(task),
         ],
         # We read the output as it comes; this is what is left to look at when we die before the cell does.
         "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "2"}},
     }
+
+
+def _of_the_image(task: Task) -> Iterator[dict[str, Any]]:
+    """What a ready image lacks, and its own volumes as small ones in memory."""
+    if task.image.ready is None:
+        return
+    if task.image.ready.tools:
+        yield {"Type": "bind", "Source": task.image.ready.tools, "Target": TOOLS, "ReadOnly": True}
+    for path in task.image.ready.volumes:
+        yield {"Type": "tmpfs", "Target": path, "TmpfsOptions": {"SizeBytes": VOLUME_BYTES, "Mode": 0o1777}}
 
 
 def _named_needs(task: Task, groups: tuple[str, ...]) -> tuple[Relaxation, ...]:

@@ -81,6 +81,11 @@ elif "build" in words[:2]:
 elif words[0] == "run":
     if setting("fail-run"):
         die(setting("fail-run"))
+    only, python = setting("only-user"), setting("only-python")
+    if python and options("entrypoint") != [python]:
+        die("executable file not found in $PATH", 127)
+    if only and options("user") != [only]:
+        die("ModuleNotFoundError: No module named 'torch'")
     print("noise of a library")
     print(setting("observed"))
 """

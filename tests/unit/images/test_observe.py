@@ -7,7 +7,7 @@ from orchestrator.images.command import Finished
 from orchestrator.images.contents import MARK
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import Stage, StageFailed
-from orchestrator.images.observe import observe_image, question, read_answer
+from orchestrator.images.observe import axes_in, observe_image, question, read_found
 from orchestrator.vocabulary import Cause
 
 IMAGE = f"sha256:{'ab' * 32}"
@@ -40,17 +40,17 @@ def test_the_answer_is_text_that_we_did_not_write():
         "base": "",
         "glibc": "9" * 500,
     }
-    read = read_answer(answer(f"noise\n{MARK}{json.dumps(found)}\n"))
+    read = read_found(answer(f"noise\n{MARK}{json.dumps(found)}\n"))
 
     assert read["torch"] == "2.13.0 evil"
-    assert set(read) == {"torch", "glibc"}
+    assert set(axes_in(read)) == {"torch", "glibc"}
     assert len(read["glibc"]) == 400
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '"text"', "1"])
 def test_an_answer_that_cannot_be_read_is_a_failure(line):
     with pytest.raises(StageFailed, match="the image's answer cannot be read"):
-        read_answer(answer(MARK + line))
+        read_found(answer(MARK + line))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_an_answer_that_cannot_be_read_is_a_failure(line):
 )
 def test_a_torch_that_cannot_be_imported_is_a_failure_with_its_cause(log, cause):
     with pytest.raises(StageFailed, match="torch cannot be imported") as caught:
-        read_answer(answer("", log))
+        read_found(answer("", log))
 
     assert (caught.value.stage, caught.value.why, caught.value.log) == (Stage.OBSERVE, cause, log)
 
@@ -77,13 +77,13 @@ def test_a_torch_that_cannot_be_imported_is_a_failure_with_its_cause(log, cause)
 )
 def test_an_image_without_the_interpreter_is_told_apart_from_a_torch_that_fails(code, log, cause):
     with pytest.raises(StageFailed, match="Python could not be started") as caught:
-        read_answer(answer("", log, code=code))
+        read_found(answer("", log, code=code))
 
     assert caught.value.why is cause
 
 
 def test_an_image_that_does_not_answer_is_a_hang():
     with pytest.raises(StageFailed, match="did not say in time") as caught:
-        read_answer(answer("", timed_out=True))
+        read_found(answer("", timed_out=True))
 
     assert caught.value.why is Cause.HANG

@@ -146,9 +146,20 @@ def test_a_cache_that_cannot_be_written_is_told_with_its_stage(cpu, with_site, e
     assert "Not a directory" in failed.reason
 
 
+READY = {"interpreter": "/usr/bin/python3", "user": "10001:10001", "package pytest": "9.1.0"}
+
+
+def test_a_local_image_that_is_gone_is_not_pulled(site, engine):
+    (failed,), _ = prepare(site, {"image": f"sha256:{'ab' * 32}"})
+
+    assert failed.stage == "base"
+    assert "no image of the id sha256:abababababab" in failed.reason
+    assert engine.calls("pull") == []
+
+
 def test_a_ready_image_is_pulled_by_digest_and_observed(site, engine):
     ref = f"nvcr.example/pytorch@sha256:{'ab' * 32}"
-    engine.observes({"torch": "2.9.0a0+nv25", "torch_build": "cu130"})
+    engine.observes({"torch": "2.9.0a0+nv25", "torch_build": "cu130", **READY})
     (image,), said = prepare(site, {"image": ref})
 
     assert (image.name, image.axes, image.observed["torch"]) == (ref, {"image": ref}, "2.9.0a0+nv25")

@@ -58,6 +58,14 @@ def write(runs: Path, run: str, *cells: SummaryCell) -> Path:
     return runs / run / "summary.json"
 
 
+def test_an_image_by_digest_is_found_again(tmp_path: Path) -> None:
+    image = f"registry.example.org/{'a' * 150}@sha256:{'0' * 64}"
+    write(tmp_path, "r1", cell("c1", {**CPU, "image": image}))
+    seen, notes = read(tmp_path)
+    assert [each.axes["torch"] for each in seen.of({"image": image})] == ["2.13.0+cpu"]
+    assert notes == ()
+
+
 @pytest.mark.parametrize(
     ("combo", "cells"),
     [

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.support.check import Support
+from orchestrator.support.facts import Facts
 from orchestrator.vocabulary import RuleKind, Verdict
 
 YES, PART, OPEN = Verdict.SUPPORTED, Verdict.DEGRADED, Verdict.UNKNOWN
@@ -89,3 +90,11 @@ def test_the_silent_axes_are_named(support: Support) -> None:
 def test_a_refusal_needs_no_words_about_the_rest(support: Support) -> None:
     answer = support.answer({"torch": "2.8.0", "torch_build": "cu126", "torchvision": "0.23"})
     assert answer.verdict is Verdict.UNSUPPORTED
+
+
+def test_what_is_in_a_ready_image_is_unknown_until_it_ran(real: Facts) -> None:
+    image = {"image": f"nvcr.io/nvidia/pytorch@sha256:{'0' * 64}"}
+    support = Support(real)
+    for beside in ({}, {"backend": "eager"}, {"gpu": "H100", "driver": "580"}):
+        assert support.answer({**image, **beside}).verdict is OPEN
+    assert support.answer({**image, "torch": "2.13.0", "torch_build": "cu130", "python": "3.9"}).verdict is not OPEN

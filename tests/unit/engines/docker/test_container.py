@@ -7,12 +7,12 @@ from orchestrator.engines.docker.container import _folders, owning_groups
 
 
 def test_inputs_belong_to_root_and_results_to_the_cell() -> None:
-    with tarfile.open(fileobj=io.BytesIO(_folders({"cell.json": b"{}"}))) as tar:
-        found = {info.name: (info.uid, oct(info.mode), info.isdir()) for info in tar}
+    with tarfile.open(fileobj=io.BytesIO(_folders({"cell.json": b"{}"}, "10001:7"))) as tar:
+        found = {info.name: (info.uid, info.gid, oct(info.mode), info.isdir()) for info in tar}
     assert found == {
-        "in": (0, "0o755", True),
-        "out": (10001, "0o755", True),
-        "in/cell.json": (0, "0o444", False),
+        "in": (0, 0, "0o755", True),
+        "out": (10001, 7, "0o755", True),
+        "in/cell.json": (0, 0, "0o444", False),
     }
 
 

@@ -2,10 +2,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from orchestrator.engines.docker.profile import interpreter, profile
+from orchestrator.engines.docker.profile import profile
 from orchestrator.engines.owner import Owner
 from orchestrator.engines.task import INPUTS, RESULTS, Task
-from orchestrator.model import ContainerNeeds, Limits
+from orchestrator.model import ContainerNeeds, Image, Limits, Ready
 
 OWNER = Owner(boot="b", namespace="1", pid=2, started=3)
 MakeTask = Callable[..., Task]
@@ -55,8 +55,41 @@ def test_what_the_image_says_is_overridden(make_task: MakeTask) -> None:
     assert (made["User"], made["WorkingDir"], made["Healthcheck"]) == ("10001:10001", "/tmp", {"Test": ["NONE"]})
 
 
-def test_a_ready_image_brings_its_own_python(make_task: MakeTask) -> None:
-    assert interpreter(make_task(axes={"image": "x@sha256:0"})) == "python3"
+READY = Ready(
+    python="/opt/conda/bin/python3",
+    user="12:34",
+    unset=("LD_PRELOAD", "PYTHONPATH", "HOME"),
+    volumes=("/data",),
+    tools="/cache/tools/x",
+    notes=("runs as its own user",),
+)
+
+
+def test_a_ready_image_is_run_as_was_found_to_work_and_told(make_task: MakeTask) -> None:
+    image = Image(id="i", name="x@sha256:0", ref="sha256:0", axes={}, observed={}, ready=READY)
+    made = profile(make_task(axes={"image": "x@sha256:0"}, image=image, env={"A": "1"}), OWNER)
+    assert made.config["Entrypoint"] == ["/opt/conda/bin/python3"]
+    assert made.config["User"] == "12:34"
+    assert made.config["Env"][-1] == "LD_PRELOAD"  # without a value: taken away; what we set ourselves stays set
+    env = dict(line.split("=", 1) for line in made.config["Env"][:-1])
+    assert (env["PYTHONPATH"], env["HOME"]) == ("/opt/torchmatrix:/opt/torchmatrix/tools", "/tmp")
+    assert made.config["HostConfig"]["Mounts"][-2:] == [
+        {"Type": "bind", "Source": "/cache/tools/x", "Target": "/opt/torchmatrix/tools", "ReadOnly": True},
+        {"Type": "tmpfs", "Target": "/data", "TmpfsOptions": {"SizeBytes": 64 << 20, "Mode": 0o1777}},
+    ]
+    assert made.relaxed == ("runs as its own user",)
+    assert (made.config["StopSignal"], made.config["HostConfig"]["CapDrop"]) == ("SIGTERM", ["ALL"])
+
+
+def test_a_ready_image_that_lacks_nothing_gets_nothing(make_task: MakeTask) -> None:
+    ready = Ready(python="/usr/bin/python3", user="10001:10001")
+    image = Image(id="i", name="x@sha256:0", ref="sha256:0", axes={}, observed={}, ready=ready)
+    made, ours = (profile(make_task(image=given), OWNER).config for given in (image, image_without_ready(image)))
+    assert {**made, "Entrypoint": ours["Entrypoint"]} == ours
+
+
+def image_without_ready(image: Image) -> Image:
+    return Image(id=image.id, name=image.name, ref=image.ref, axes={}, observed={})
 
 
 def test_shared_memory_is_for_each_gpu(make_task: MakeTask) -> None:
