@@ -44,8 +44,9 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Journal:
     """The open journal of a run, from `opened`. Safe to write from several threads."""
 
-    def __init__(self, descriptor: int, path: Path, lines: tuple[Line, ...], asked: str) -> None:
+    def __init__(self, descriptor: int, path: Path, lines: tuple[Line, ...], whole: int, asked: str) -> None:
         self.before = lines
+        self._whole = whole  # bytes that are lines: half a line may follow, which goes before anything is written
         self._descriptor = descriptor
         self._path = path
         self._seq = len(lines)
@@ -80,25 +81,26 @@ class Journal:
             )
             written = _written(line)
             kind = self._fault.at(step, state)
-            _write_whole(self._descriptor, written[: len(written) // 2] if kind == "short" else written)
+            if kind == "short":
+                written = written[: len(written) // 2]
+            _write_whole(self._descriptor, self._whole, written)
             self._seq += 1
+            self._whole += len(written)
         fault.strike(kind)
 
 
 @contextmanager
 def opened(run: Path, environ: Mapping[str, str] = os.environ) -> Iterator[Journal]:
-    """The run's journal for writing, with the run locked; half a line at its end is cut off first."""
+    """The run's journal for writing, with the run locked; it is as it was until the first step."""
     path = run / folder.JOURNAL
     with lock.held(run):
-        before = read(run)
+        before, whole = _read(run)
         with folder.told(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
             with folder.told(path):
-                whole = parse(path.read_bytes(), str(path))[1]
-                os.ftruncate(descriptor, whole)
                 folder.sync(run)
-            yield Journal(descriptor, path, before, environ.get(fault.VARIABLE, ""))
+            yield Journal(descriptor, path, before, whole, environ.get(fault.VARIABLE, ""))
         finally:
             os.close(descriptor)
 
@@ -108,12 +110,16 @@ def read(run: Path) -> tuple[Line, ...]:
 
     A plan is written after the journal's first line: one without the other is damage, not a run that was not begun.
     """
+    return _read(run)[0]
+
+
+def _read(run: Path) -> tuple[tuple[Line, ...], int]:
     path = run / folder.JOURNAL
     with folder.told(path):
-        lines = parse(path.read_bytes(), str(path))[0] if path.exists() else ()
+        lines, whole = parse(path.read_bytes(), str(path)) if path.exists() else ((), 0)
         if not lines and (run / folder.PLAN).exists():
             raise _damage("the journal of this run is gone", str(path))
-    return lines
+    return lines, whole
 
 
 def parse(data: bytes, place: str) -> tuple[tuple[Line, ...], int]:
@@ -186,9 +192,13 @@ def unended(lines: Iterable[Line]) -> tuple[Line, ...]:
     return tuple(begun.values())
 
 
-def _write_whole(descriptor: int, data: bytes) -> None:
-    """The whole line on the disk, or, when the disk takes only a part of it, none of it and an OSError."""
-    before = os.fstat(descriptor).st_size
+def _write_whole(descriptor: int, at: int, data: bytes) -> None:
+    """The whole line on the disk, after `at` bytes; or, when the disk takes only a part of it, none of it, and OSError.
+
+    Half a line that is there goes first.
+    """
+    if os.fstat(descriptor).st_size > at:
+        os.ftruncate(descriptor, at)
     try:
         left = data
         while left:
@@ -196,5 +206,5 @@ def _write_whole(descriptor: int, data: bytes) -> None:
         fault.room_for(fault.JOURNAL)
         os.fdatasync(descriptor)
     except OSError:
-        os.ftruncate(descriptor, before)
+        os.ftruncate(descriptor, at)
         raise
