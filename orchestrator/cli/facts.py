@@ -73,7 +73,7 @@ def rule_ages(known: "Sequence[Known]", today: dt.date) -> "list[RuleAge]":
         by_rule.setdefault((one.rule.name, one.rule.kind.value), []).append(one)
     made = []
     for (name, kind), rows in by_rule.items():
-        oldest = min((day for one in rows if (day := as_of(one))), default="")
+        oldest = min((day for one in rows if (day := one.as_of)), default="")
         age = age_of(oldest, today)
         made.append(
             RuleAge(
@@ -81,11 +81,6 @@ def rule_ages(known: "Sequence[Known]", today: dt.date) -> "list[RuleAge]":
             )
         )
     return sorted(made, key=lambda each: (each.age is None, -(each.age or 0), each.rule))
-
-
-def as_of(known: "Known") -> str:
-    """The day that a row is as of; an empty text when nobody said."""
-    return known.row.as_of or known.source.as_of
 
 
 def age_of(day: str, today: dt.date) -> int | None:
@@ -113,8 +108,8 @@ def _shown(known: "Known") -> "Fact":
         when=_conditions(row.when),
         says="; ".join(each for each in (says, f"ends {row.until}" if row.until else "") if each),
         source=known.source.text,
-        evidence=(row.evidence or known.source.evidence).value,
-        as_of=as_of(known),
+        evidence=known.evidence.value,
+        as_of=known.as_of,
     )
 
 
@@ -127,9 +122,8 @@ def _told(known: "Known", today: dt.date) -> "dict[str, object]":
 
     row: dict[str, object] = to_builtins(known.row)
     told = {"rule": known.rule.name, "kind": known.rule.kind.value, **row}
-    evidence = (known.row.evidence or known.source.evidence).value
-    age = age_of(as_of(known), today)
-    return {**told, "source": known.source.text, "evidence": evidence, "as_of": as_of(known), "age_days": age}
+    source = {"source": known.source.text, "evidence": known.evidence.value, "as_of": known.as_of}
+    return {**told, **source, "age_days": age_of(known.as_of, today)}
 
 
 facts.add_command(learn)

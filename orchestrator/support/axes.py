@@ -1,5 +1,6 @@
 """Which axes `check` reads beside those of cells, and in which form each is compared."""
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -29,10 +30,18 @@ COMPANIONS = frozenset(
     name for name, axis in AXES.items() if axis.package and axis.where is Where.IMAGE and name != "torch"
 ) | {"tensorrt", "ext", "cudnn", "cudnn_runtime", "nccl", "xformers"}
 
+_CUDA_BUILD = re.compile(r"cu(\d{1,2})(\d)", re.ASCII)
+
 
 def is_version(name: str) -> bool:
     """Whether values of the axis are versions, and not words."""
     return name in _VERSIONS or (name in AXES and AXES[name].grammar is Grammar.VERSION)
+
+
+def cuda_of_build(build: str) -> str:
+    """The CUDA version that a build of torch brings: cu130 has 13.0; an empty text for a build of another platform."""
+    found = _CUDA_BUILD.fullmatch(build)
+    return f"{found[1]}.{found[2]}" if found else ""
 
 
 def vendor_of_build(build: str) -> Vendor | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.support import conditions, spans, written
-from orchestrator.support.axes import is_version, vendor_of_build
+from orchestrator.support.axes import cuda_of_build, is_version, vendor_of_build
 from orchestrator.support.conditions import Value
 from orchestrator.support.devices import Devices
 from orchestrator.support.question import Question
@@ -16,7 +16,6 @@ from orchestrator.support.selector import Selector, indices
 
 _ARCH = re.compile(r"sm_|gfx|ptx_")
 _LIST = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)\s*")
-_CUDA_BUILD = re.compile(r"cu(\d{1,2})(\d)")
 _PASSES = 3
 _DEFAULTS: Mapping[str, str] = {"os": "linux", "torch_from": "wheel"}
 _CLASS_VENDOR: Mapping[str, str] = {"geforce": "nvidia", "jetson": "nvidia"}
@@ -128,8 +127,8 @@ def _by_form(question: Question) -> None:
 
 def _of_build(question: Question, build: str) -> None:
     """The runtime that a build brings, and whose devices it is for."""
-    if found := _CUDA_BUILD.fullmatch(build):
-        question.derive("cuda_runtime", _value("cuda_runtime", f"{found[1]}.{found[2]}"), ("torch_build",))
+    if cuda := cuda_of_build(build):
+        question.derive("cuda_runtime", _value("cuda_runtime", cuda), ("torch_build",))
     if build.startswith("rocm"):
         question.derive("rocm_userspace", _value("rocm_userspace", build[4:]), ("torch_build",))
     if vendor := vendor_of_build(build):

@@ -20,11 +20,12 @@ from orchestrator.support.devices import Devices
 from orchestrator.support.question import Question
 from orchestrator.support.rows import Condition, FactsFile, Row, Rule, Source
 from orchestrator.support.table import Table
+from orchestrator.vocabulary import Evidence
 
 FOLDER = Path(__file__).parent / "facts"
 COMPILED = FOLDER / "compiled.json"
 PUBLISHED = "index-mapping"
-_NO_SOURCE = Source(text="", evidence="secondary")  # type: ignore[arg-type]
+_NO_SOURCE = Source(text="", evidence=Evidence.SECONDARY)
 
 
 class Known(Struct, frozen=True):
@@ -33,6 +34,16 @@ class Known(Struct, frozen=True):
     rule: Rule
     row: Row
     source: Source
+
+    @property
+    def as_of(self) -> str:
+        """The day that the row is as of; an empty text when nobody said."""
+        return self.row.as_of or self.source.as_of
+
+    @property
+    def evidence(self) -> Evidence:
+        """How the row is known."""
+        return self.row.evidence or self.source.evidence
 
 
 class Facts:
@@ -72,13 +83,13 @@ class Facts:
 
     def source(self, row: Row) -> tuple[str, str]:
         """Where a row comes from, and as of when."""
-        source = self.file.sources.get(row.source, _NO_SOURCE)
-        return source.text, row.as_of or source.as_of
+        text, as_of = self.source_of(row.source)
+        return text, row.as_of or as_of
 
     @cached_property
-    def lifetimes(self) -> Sequence[tuple[Rule, Row]]:
+    def lifetimes(self) -> Sequence[Row]:
         """The rows that are ends of life."""
-        return [(rule, row) for rule in self.file.rules for row in rule.rows if row.until is not None]
+        return [row for rule in self.file.rules for row in rule.rows if row.until is not None]
 
     def rows(self) -> Sequence[Known]:
         """Every row with its rule and source."""

@@ -115,4 +115,4 @@ def _keyed(rows: Compatibility, keyed: Callable[[str], str]) -> Compatibility:
     """The section with each of its rows' sources named by file."""
     tables = ("full", "minor", "entitled", "accepted", "table", "site", "released", "require")
     named = {name: tuple(replace(row, source=keyed(row.source)) for row in getattr(rows, name)) for name in tables}
-    return replace(rows, **named)
+    return replace(rows, ptx_source=keyed(rows.ptx_source) if rows.ptx_source else "", **named)

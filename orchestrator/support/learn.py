@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import axes
 from orchestrator.errors import InputError
+from orchestrator.support import words
 from orchestrator.support.facts import Facts
 from orchestrator.support.learned import MEASURED, METADATA, Learned, compiled, in_order, learned, pin, pinned
 from orchestrator.support.rows import Row
@@ -20,7 +21,6 @@ _PIN_PACKAGES = (
 )
 _PLATFORM = re.compile(r"(?:manylinux|musllinux|linux|macosx|win)[0-9_]*?_?(x86_64|aarch64|arm64|amd64|32)")
 _TAGGED = re.compile(r"manylinux_(\d{1,2})_(\d{1,3})_")
-_BASE = re.compile(r"([a-z]+)(\d[\d.]*)", re.ASCII)
 _ARCHES: Mapping[str, str] = {"amd64": "x86_64", "arm64": "aarch64"}
 _FLAGS = re.compile(r"(?:sm_|compute_|gfx)[0-9a-f]{2,5}[a-z]?")
 
@@ -145,8 +145,8 @@ def from_image(seen: Mapping[str, str], facts: Facts) -> tuple[Learned, ...]:
             learned("index-mapping", RuleKind.MAPPING, "table", here, {"torch_build": build}, MEASURED, one_of=True),
             learned("python-wheel", RuleKind.MAPPING, "table", here, {"python": (python,)}, MEASURED, one_of=True),
         ]
-    elif distro := _BASE.fullmatch(seen.get("base", "")):
-        base = {"torch_from": from_, "distro": f"{distro[1]}-{distro[2]}"}
+    elif distro := words.distribution(seen.get("base", "")):
+        base = {"torch_from": from_, "distro": distro.text}
         held = {"torch": torch, "python": python, "torch_build": build}
         rows.append(learned("distribution", RuleKind.MAPPING, "table", base, held, MEASURED, one_of=True))
     flags = _FLAGS.findall(seen.get("torch_arch_list", ""))

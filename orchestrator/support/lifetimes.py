@@ -7,6 +7,8 @@ from orchestrator.support.question import Question
 from orchestrator.support.said import Said, filled
 from orchestrator.vocabulary import Verdict
 
+_OF_ANY_DEVICE = {"driver", "os", "gpu_vendor"}  # an end for one class of devices is none of the branch
+
 
 class Lifetimes:
     """The end-of-life rows of the facts."""
@@ -38,13 +40,8 @@ class Lifetimes:
     def end_of_branch(self, branch: str) -> str:
         """The day on which a driver branch ends, or an empty text when none is known."""
         if not self._branches:
-            for rule, row in self._facts.lifetimes:
-                if (
-                    set(row.when) <= {"driver", "os", "gpu_vendor"}
-                    and "driver" in row.when
-                    and isinstance(row.when["driver"], str)
-                ):
-                    day = row.until or ""
-                    self._branches[row.when["driver"]] = min(self._branches.get(row.when["driver"], day), day)
-                del rule
+            for row in self._facts.lifetimes:
+                named, day = row.when.get("driver"), row.until or ""
+                if isinstance(named, str) and row.when.keys() <= _OF_ANY_DEVICE:
+                    self._branches[named] = min(self._branches.get(named, day), day)
         return self._branches.get(branch, "")

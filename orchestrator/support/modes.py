@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from orchestrator.support import forward, spans
+from orchestrator.support.axes import cuda_of_build
 from orchestrator.support.conditions import Fit, Value
 from orchestrator.support.forward import Grant
 from orchestrator.support.question import Question
@@ -132,7 +133,8 @@ class Modes:
         if minor is Fit.YES and _says(question, "needs_ptx_jit", "yes"):
             because = f"{shown} is older than {cuda}: it refuses PTX of a newer toolkit, and code without it would run"
             verdict = Verdict.UNSUPPORTED if native is Fit.NO else Verdict.UNKNOWN
-            yield self._say(question, "minor-compat", verdict, because, runtime.axis, floor.source)
+            source = self._rows.ptx_source or floor.source
+            yield self._say(question, "minor-compat", verdict, because, runtime.axis, source)
         elif minor is Fit.YES:
             because = (
                 f"{shown} serves {cuda} by minor-version compatibility: any {floor.major}.x runs from driver "
@@ -269,7 +271,7 @@ def _runtimes(question: Question) -> list[Runtime]:
     build = values.get("torch_build")
     found: list[Runtime] = []
     if build is not None:
-        if not build.text.startswith("cu"):
+        if not cuda_of_build(build.text):
             return []
         found.append(Runtime(_cuda_of(build.text), "torch_build"))
     for axis in ("cuda_runtime", "container_cuda", "cuda_toolkit"):
@@ -282,9 +284,8 @@ def _runtimes(question: Question) -> list[Runtime]:
 
 
 def _cuda_of(build: str) -> Value:
-    digits = build.removeprefix("cu")
-    number = (int(digits[:-1]), int(digits[-1]))
-    return Value(f"{number[0]}.{number[1]}", (spans.prefix(number),))
+    version = cuda_of_build(build)
+    return Value(version, spans.read(version))
 
 
 def _major(value: Value) -> int:

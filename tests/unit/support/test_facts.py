@@ -41,7 +41,7 @@ def test_each_row_is_known_with_its_rule_and_source(world: SimpleNamespace) -> N
         ("topic", {"torch": "2.8"}, "a vendor's page"),
         ("topic", {"torch": "2.6"}, "a vendor's page"),
     ]
-    assert facts.lifetimes == [(rule, end)]
+    assert facts.lifetimes == [end]
 
 
 def test_a_rows_own_day_outweighs_its_sources(world: SimpleNamespace) -> None:
