@@ -43,6 +43,10 @@ class Grammar(StrEnum):
     VERSION = "a version or a range of versions, such as 12.4 or >=570.26"
 
 
+# Whose values are older and newer, and not just different.
+ORDERED = frozenset({Grammar.PYPI, Grammar.DOTTED, Grammar.PYTHON, Grammar.BUILD, Grammar.VERSION})
+
+
 class Axis(Struct, frozen=True, kw_only=True):
     """One axis. `label` is how a value shows in a cell's name; `package` is its name on PyPI."""
 

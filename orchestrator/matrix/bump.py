@@ -13,7 +13,6 @@ from orchestrator.matrix.problems import Problems
 from orchestrator.matrix.tree import Listing, Node, Scalar, Table
 from orchestrator.model import Axes, AxisValues, Matrix, Row
 
-_ORDERED = frozenset({axes.Grammar.PYPI, axes.Grammar.DOTTED, axes.Grammar.PYTHON, axes.Grammar.BUILD})
 _OF_THE_BASE = frozenset({"torch", "torch_build", "python"})  # a distribution's torch is what its base ships
 
 
@@ -113,7 +112,7 @@ def _newest_older(production: Sequence[Row], axis: axes.Axis, value: str) -> str
 
     Rows that cannot move are looked at only where no other has an older one.
     """
-    if axis.grammar not in _ORDERED:
+    if axis.grammar not in axes.ORDERED:
         raise InputError(
             f"values of `{axis.name}` have no order", hint="say which rows move: `--from OLD`, or `--row NAME`"
         )

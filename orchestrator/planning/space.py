@@ -9,7 +9,6 @@ from orchestrator.model import Axes, AxisValues
 
 Space = Mapping[str, tuple[AxisValues, ...]]
 _BOUND = frozenset(name for name, axis in axes.AXES.items() if axis.when)
-_VERSIONS = frozenset({axes.Grammar.PYPI, axes.Grammar.DOTTED, axes.Grammar.PYTHON, axes.Grammar.BUILD})
 
 
 def by_axis(section: Sequence[AxisValues]) -> Space:
@@ -46,7 +45,7 @@ def along(space: Space, name: str, cell: Axes) -> tuple[str, ...]:
         platform = axes.platform(cell)
         values = dict.fromkeys(value for value in values if axes.platform({name: value}) == platform)
     if own not in values:
-        if axes.AXES[name].grammar not in _VERSIONS:
+        if axes.AXES[name].grammar not in axes.ORDERED:
             return ()
         values[own] = None
     return ordered(name, values)
@@ -59,7 +58,7 @@ def _said(when: Axes, cell: Axes) -> Axes:
 
 def ordered(name: str, values: "Sequence[str] | Mapping[str, object]") -> tuple[str, ...]:
     """Versions from the oldest on; words have the order of the file."""
-    if axes.AXES[name].grammar not in _VERSIONS:
+    if axes.AXES[name].grammar not in axes.ORDERED:
         return tuple(values)
     return tuple(sorted(values, key=lambda value: _age(name, value)))
 

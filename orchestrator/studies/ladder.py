@@ -13,7 +13,6 @@ from orchestrator.model import Axes, Matrix
 Known = Callable[[str], Sequence[str]]
 Ladders = Mapping[str, Sequence[str]]
 
-_ORDERED = frozenset({Grammar.PYPI, Grammar.DOTTED, Grammar.PYTHON, Grammar.BUILD, Grammar.VERSION})
 # What comes with a base as its distribution has it, and is not chosen apart from it.
 WITH_THE_DISTRIBUTION = frozenset({"torch", "torch_build", "python", "numpy"})
 _STAYS = frozenset({"gpu", "gpus", "partition", "firmware", "host_arch", "torch_from", "image"})
@@ -26,7 +25,7 @@ _PLAIN = re.compile(r"[a-z]*\d+(\.\d+)*t?", re.ASCII)
 
 def is_ordered(name: str) -> bool:
     """Whether the values of an axis are older and newer, so that there is something between two of them."""
-    return AXES[name].grammar in _ORDERED
+    return AXES[name].grammar in axes.ORDERED
 
 
 def movable(cell: Axes, known: Known, matrix: Matrix | None = None) -> Ladders:
