@@ -4,14 +4,11 @@ import datetime as dt
 import re
 from collections.abc import Iterable
 
-import click
-
 from orchestrator import axes, text
 from orchestrator.axes import AXES, Where
 from orchestrator.cli import asked
 from orchestrator.errors import InputError, InputErrors
 
-on_option = click.option("--on", metavar="DATE", help="Ask as of this day, YYYY-MM-DD.  [default: today]")
 ABSENT = "none"
 _BETWEEN = re.compile(r",\s*(?=[A-Za-z_]+=)")
 

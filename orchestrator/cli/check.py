@@ -9,8 +9,9 @@ import click
 
 from orchestrator import text
 from orchestrator.cli import asked
+from orchestrator.cli.inputs import observed_in
 from orchestrator.cli.options import facts_option, json_option, on_option, options, runs_option
-from orchestrator.cli.output import colour, say, show, width
+from orchestrator.cli.output import colour, show, show_value, width
 from orchestrator.cli.vendors import support_of
 from orchestrator.errors import ExitCode, InputError
 from orchestrator.vocabulary import Verdict
@@ -105,14 +106,7 @@ def _asking(support: "Support", runs: Path, *, nearest: bool) -> "Ask":
 
 
 def _seen(runs: Path) -> "Observed | None":
-    if not runs.is_dir():
-        return None
-    from orchestrator.planning import observed
-
-    seen, notes = observed.read(runs)
-    for note in notes:
-        say(note)
-    return seen
+    return observed_in(runs) if runs.is_dir() else None
 
 
 def _as_read(support: "Support", combo: Mapping[str, object]) -> Mapping[str, object]:
@@ -145,9 +139,7 @@ def answer_lines(stream: IO[bytes], ask: "Ask") -> None:
 
 def _answer_one(combo: Mapping[str, str], answer: "Answer", *, as_json: bool, allow_degraded: bool) -> ExitCode:
     if as_json:
-        import msgspec
-
-        show(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode())
+        show_value(answer)
     else:
         from orchestrator.reports.answer import page
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli.changes import day_of, of_cells, pairs_of
-from orchestrator.cli.inputs import host_of, matrix
+from orchestrator.cli.inputs import host_of, matrix, observed_in
 from orchestrator.cli.options import file_option, json_option, on_option, options, runs_option
-from orchestrator.cli.output import colour, say, show, width
+from orchestrator.cli.output import colour, show, show_value, width
 from orchestrator.cli.vendors import support_of
 from orchestrator.errors import ExitCode
 
@@ -62,9 +62,7 @@ def impact(
     told, plan = _asked(change, horizon, rows, plan_out, file, day_of(on), runs)
     _write(plan, plan_out)
     if as_json:
-        import msgspec
-
-        show(msgspec.json.format(msgspec.json.encode(told), indent=1).decode())
+        show_value(told)
     else:
         from orchestrator.reports.impact_table import page
 
@@ -82,7 +80,6 @@ def _asked(
     runs: Path,
 ) -> "tuple[Impact, Plan]":
     from orchestrator.model import Impact
-    from orchestrator.planning import observed
     from orchestrator.planning.asking import Asking
     from orchestrator.planning.expand import Expansion
     from orchestrator.studies.answers import Answers
@@ -94,10 +91,7 @@ def _asked(
     read = matrix(file)
     now = support_of(read, file.parent, today)
     then = support_of(read, file.parent, later) if later else now
-    seen, notes = observed.read(runs)
-    for note in notes:
-        say(note)
-    production = Production(matrix=read, facts=now.facts, seen=seen.of, rows=rows)
+    production = Production(matrix=read, facts=now.facts, seen=observed_in(runs).of, rows=rows)
     answers = Answers(now)
     found = of_time(production, answers, Answers(then), later) if later else of_change(production, change, answers)
     pythons = frozenset(row.final.axes.get("python", "") for row in found)

@@ -11,6 +11,7 @@ from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from orchestrator.model import Host, Matrix, Plan
+    from orchestrator.planning.observed import Observed
     from orchestrator.settings import Site
 
 
@@ -24,6 +25,16 @@ def matrix(file: Path) -> "Matrix":
     if waiting := [name for name in ("loads", "gates") if getattr(read, name)]:
         say(f"note: {file}: {', '.join(waiting)}: read and checked, nothing acts on it yet")
     return resolve(read, support_of(read, file.parent).facts.values) if has_aliases(read) else read
+
+
+def observed_in(runs: Path) -> "Observed":
+    """What the runs in a folder saw; each that cannot be read is told."""
+    from orchestrator.planning import observed
+
+    seen, notes = observed.read(runs)
+    for note in notes:
+        say(note)
+    return seen
 
 
 def host_of(engine: str | None, wanted: frozenset[str] | None = None) -> "Host":

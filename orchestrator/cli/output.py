@@ -2,12 +2,15 @@
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from orchestrator import text
 from orchestrator.masking import NOTHING, Masker
+
+if TYPE_CHECKING:
+    from msgspec import Struct
 
 _IN_FORCE = [NOTHING]
 
@@ -33,6 +36,13 @@ def show_json(value: Any) -> None:
     import json
 
     show(json.dumps(value, indent=1, allow_nan=False))
+
+
+def show_value(value: "Struct") -> None:
+    """Print a value of the model for machines, as its schema has it."""
+    import msgspec
+
+    show(msgspec.json.format(msgspec.json.encode(value), indent=1).decode())
 
 
 def say(line: str) -> None:

@@ -9,7 +9,8 @@ import click
 from orchestrator import text
 from orchestrator.cli.changes import day_of, pairs_of
 from orchestrator.cli.options import facts_option, file_option, json_option, on_option, options
-from orchestrator.cli.output import colour, show, width
+from orchestrator.cli.output import colour, show, show_value, width
+from orchestrator.cli.vendors import support_of
 from orchestrator.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
@@ -60,9 +61,7 @@ def upgrade(
         Answers(support), support.facts.values, start, change, on=today.isoformat(), allow_degraded=allow_degraded
     )
     if as_json:
-        import msgspec
-
-        show(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        show_value(found)
     else:
         from orchestrator.reports.upgrade_table import page
 
@@ -81,14 +80,10 @@ def _of_row(row: str, file: Path, today: "dt.date", overlays: tuple[Path, ...]) 
     """The cell of a production row, and what its matrix says beside the vendors."""
     from orchestrator import axes
     from orchestrator.cli.inputs import matrix
-    from orchestrator.cli.vendors import overlays_of
-    from orchestrator.support.check import Support
-    from orchestrator.support.facts import load_facts
 
     read = matrix(file)
     cells = {each.name: axes.complete(each.axes) for each in read.production}
     if row not in cells:
         hint = axes.suggestion(row, cells)
         raise InputError(f"no production row is named `{text.shown(row)}`", place=read.file, hint=hint)
-    facts = load_facts((*overlays_of(read.facts, file.parent), *overlays))
-    return cells[row], Support(facts, on=today, rules=read.rules)
+    return cells[row], support_of(read, file.parent, today, overlays)
