@@ -10,14 +10,17 @@ import select
 import signal
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
+from orchestrator.engines import quota
 from orchestrator.engines.docker.calls import Conflict, Gone, calling, raise_for_status
 from orchestrator.engines.docker.frames import Frames
 from orchestrator.engines.docker.output import Output
+from orchestrator.engines.docker.profile import VOLUME
 from orchestrator.engines.ending import Ending
 from orchestrator.engines.log import LogKeeper
 from orchestrator.engines.stop import Stop
@@ -40,16 +43,20 @@ class State(Struct, frozen=True, rename="pascal"):
     oom_killed: bool = msgspec.field(name="OOMKilled")
 
 
-def state_of(client: "APIClient", container: str) -> State:
-    """Look at a container; Gone when it is not there."""
+def look_at(client: "APIClient", container: str) -> tuple[State, Path | None]:
+    """A container's state and where its volume lies on the engine's machine; Gone when it is not there."""
     with calling("looking at the container"):
-        return msgspec.convert(client.inspect_container(container)["State"], State)
+        found = client.inspect_container(container)
+        mounts = found.get("Mounts") or ()
+        volume = next((str(mount["Source"]) for mount in mounts if mount["Destination"] == VOLUME), None)
+        return msgspec.convert(found["State"], State), None if volume is None else Path(volume)
 
 
 def watch(client: "APIClient", container: str, output: Output, log: LogKeeper, ending: Ending, stop: Stop) -> State:
     """Feed the log until the container has ended, by itself or by us; its last state.
 
-    InfrastructureError: it was paused or removed by somebody else, it cannot be killed, or the engine is lost.
+    InfrastructureError: it was paused or removed by somebody else, it wrote too much, it cannot be killed, or the
+    engine is lost.
     """
     frames = Frames()
     look_s, next_look = LOOK_S, time.monotonic() + LOOK_S
@@ -94,11 +101,13 @@ def killed_by_somebody(client: "APIClient", container: str, state: State) -> boo
 
 def _look(client: "APIClient", container: str) -> State:
     try:
-        state = state_of(client, container)
+        state, volume = look_at(client, container)
     except Gone as error:
         raise InfrastructureError("the container was removed while the cell ran", cause="by somebody else") from error
     if state.paused:
         raise InfrastructureError("the container was paused while the cell ran", cause="by somebody else")
+    if volume is not None and state.running:
+        quota.check(volume)
     return state
 
 

@@ -14,7 +14,7 @@ from orchestrator.engines.owner import this_process
 from orchestrator.engines.process.collect import collect
 from orchestrator.engines.process.scratch import Scratch, make_scratch, remove_scratch, sweep_folders
 from orchestrator.engines.process.tree import sweep_processes, token
-from orchestrator.engines.process.watch import watch
+from orchestrator.engines.process.watch import Bounds, watch
 from orchestrator.engines.sighting import Sighting
 from orchestrator.engines.stop import Stop
 from orchestrator.engines.surroundings import platform_of, variables, visible_devices
@@ -72,8 +72,9 @@ def run_process(engine: str, python: str, task: Task, step: StepLog, stop: Stop)
         with seen.during(Step.START):
             process = undo.enter_context(_started(python, task, scratch, marks))
         seen.begin()
+        within = Bounds(memory=task.cell.limits.memory, results=scratch.results)
         with seen.during(Step.WAIT):
-            code, oom = watch(process, marks, task.cell.limits.memory, seen.log, seen.ending, stop)
+            code, oom = watch(process, marks, within, seen.log, seen.ending, stop)
             seen.end(code_of(code), oom=oom)
         with seen.during(Step.COLLECT):
             collect(scratch.results, seen.intake)

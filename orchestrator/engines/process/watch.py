@@ -5,7 +5,11 @@ import select
 import signal
 import subprocess
 import time
+from pathlib import Path
 
+from msgspec import Struct
+
+from orchestrator.engines import quota
 from orchestrator.engines.ending import Ending
 from orchestrator.engines.log import LogKeeper
 from orchestrator.engines.process.tree import kill_marked, memory_used, signal_group
@@ -16,12 +20,25 @@ _PIECE = 256 << 10
 _DRAIN_S = 1.0
 
 
+class Bounds(Struct, frozen=True, kw_only=True):
+    """What is looked at now and then: the bytes of memory that it may hold, and the folder of its results."""
+
+    memory: int
+    results: Path
+
+
 def watch(
-    process: subprocess.Popen[bytes], marks: dict[str, str], memory: int, log: LogKeeper, ending: Ending, stop: Stop
+    process: subprocess.Popen[bytes],
+    marks: dict[str, str],
+    within: Bounds,
+    log: LogKeeper,
+    ending: Ending,
+    stop: Stop,
 ) -> tuple[int, bool]:
     """Feed the log until the process has ended; its return code, and whether it was killed for its memory.
 
-    Nothing of it is left running, except what left its session and cleared the marks from its environment.
+    InfrastructureError when it wrote too much. Nothing of it is left running, except what left its session and cleared
+    the marks from its environment: only a container holds that too.
     """
     assert process.stdout is not None
     output = process.stdout.fileno()
@@ -43,7 +60,8 @@ def watch(
             if (sent := ending.due()) is not None:
                 signal_group(process.pid, sent)
             if time.monotonic() >= next_look:
-                if memory_used(process.pid) > memory:
+                quota.check(within.results)
+                if memory_used(process.pid) > within.memory:
                     oom = True
                     signal_group(process.pid, signal.SIGKILL)
                 next_look = time.monotonic() + LOOK_S
