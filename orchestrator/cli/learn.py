@@ -51,10 +51,9 @@ def learn(what: str, overlays: tuple[Path, ...], as_json: bool, out: Path | None
 
         show_json({"of": name, "learned": [to_builtins(one) for one in found], "facts": to_builtins(made)})
         return
-    from orchestrator.reports.facts import Compared, compared
+    from orchestrator.reports.facts import compared
 
-    table = [Compared(**{field: getattr(one, field) for field in Compared.__struct_fields__}) for one in found]
-    show(compared(name, table, width=width(), colour=colour()))
+    show(compared(name, found, width=width(), colour=colour()))
     show(f"\nfacts    {out}" if out is not None else f"\n{text.visible(yaml)}")
 
 

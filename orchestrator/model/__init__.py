@@ -36,7 +36,7 @@ from orchestrator.model.plan import (
 )
 from orchestrator.model.results import OWN_SYSTEM, Attempt, Case, CellResult, Counts, Exit, Host, Image, Log, Ready, Run
 from orchestrator.model.studies import Impact, Move, NearestGoal, RowImpact, State, Upgrade, UpgradeStep
-from orchestrator.model.support import Alternative, Answer, Observation, Reason
+from orchestrator.model.support import Alternative, Answer, Difference, Observation, Reason
 
 __all__ = [
     "LARGEST",
@@ -56,6 +56,7 @@ __all__ = [
     "Cost",
     "Counts",
     "Coverage",
+    "Difference",
     "Edge",
     "Exit",
     "Host",

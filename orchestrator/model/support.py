@@ -1,5 +1,7 @@
 """What vendors say of a combination."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from orchestrator.model.ground import Axes
@@ -47,3 +49,17 @@ class Answer(Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
     observed: tuple[Observation, ...] = ()
     ignored: tuple[str, ...] = ()
+
+
+class Difference(Struct, frozen=True, kw_only=True):
+    """One thing that was learned of a wheel or an image, beside what was believed.
+
+    `believed` and `source` are empty where nothing was.
+    """
+
+    axis: str
+    rule: str
+    state: Literal["same", "new", "differs"]
+    learned: str
+    believed: str
+    source: str

@@ -1,11 +1,11 @@
 """The facts as plain text: the rules with their age, single rows, and what was learned beside what was believed."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec import Struct
 
 from orchestrator import text
+from orchestrator.model import Difference
 from orchestrator.reports.columns import Column, Line, table, wrap
 from orchestrator.reports.overview import counting
 
@@ -32,17 +32,6 @@ class Fact(Struct, frozen=True, kw_only=True):
     source: str
     evidence: str
     as_of: str
-
-
-class Compared(Struct, frozen=True, kw_only=True):
-    """What was learned of an axis, and what was believed of it."""
-
-    axis: str
-    rule: str
-    state: Literal["same", "new", "differs"]
-    learned: str
-    believed: str
-    source: str
 
 
 def rules(ages: Sequence[RuleAge], *, width: int, colour: bool) -> str:
@@ -82,7 +71,7 @@ def facts(rows: Sequence[Fact], *, width: int) -> str:
     return "\n".join([counting(len(rows), "row"), "", *table(columns, lines, width)] if lines else ["0 rows"])
 
 
-def compared(name: str, found: Sequence[Compared], *, width: int, colour: bool) -> str:
+def compared(name: str, found: Sequence[Difference], *, width: int, colour: bool) -> str:
     """What was learned of a wheel or an image: how much of it is news, then a line an axis."""
     counts = {state: sum(1 for one in found if one.state == state) for state in _COLOURS}
     told = ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "nothing was learned"

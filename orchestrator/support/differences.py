@@ -2,10 +2,8 @@
 
 import fnmatch
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
-from msgspec import Struct
-
+from orchestrator.model import Difference
 from orchestrator.support import conditions, spans
 from orchestrator.support.axes import is_version
 from orchestrator.support.check import Support
@@ -13,17 +11,6 @@ from orchestrator.support.facts import Facts
 from orchestrator.support.learned import Learned
 from orchestrator.support.rows import Condition
 from orchestrator.support.table import Table
-
-
-class Difference(Struct, frozen=True, kw_only=True):
-    """One thing that was learned. `believed` and `source` are empty where nothing was."""
-
-    axis: str
-    rule: str
-    state: Literal["same", "new", "differs"]
-    learned: str
-    believed: str
-    source: str
 
 
 def differences(learned: Sequence[Learned], facts: Facts) -> tuple[Difference, ...]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from orchestrator.reports.facts import Compared, Fact, RuleAge, compared, facts, rules
+from orchestrator.model import Difference
+from orchestrator.reports.facts import Fact, RuleAge, compared, facts, rules
 
 Golden = Callable[[str, str], None]
 HOSTILE = "\x1b]0;title\x07\u202e\n::error::x"
@@ -24,9 +25,9 @@ FACTS = [
     Fact(rule="end-of-life", when="", says="ends 2030-10-31", source="a list", evidence="secondary", as_of=""),
 ]
 COMPARED = [
-    Compared(axis="gpu_arch", rule="arch-binary", state="same", learned="sm_75", believed="sm_75", source="a"),
-    Compared(axis="triton", rule="companion-pin", state="new", learned="4.2", believed="", source=""),
-    Compared(axis="glibc", rule="glibc", state="differs", learned=">=2.28", believed=">=2.17", source="a document"),
+    Difference(axis="gpu_arch", rule="arch-binary", state="same", learned="sm_75", believed="sm_75", source="a"),
+    Difference(axis="triton", rule="companion-pin", state="new", learned="4.2", believed="", source=""),
+    Difference(axis="glibc", rule="glibc", state="differs", learned=">=2.28", believed=">=2.17", source="a document"),
 ]
 
 
@@ -55,7 +56,7 @@ def test_what_is_old_and_what_differs_is_coloured_and_said() -> None:
 
 def test_nothing_from_outside_acts_on_a_terminal_or_stands_first() -> None:
     fact = Fact(rule=HOSTILE, when=HOSTILE, says=HOSTILE, source=HOSTILE, evidence="issue", as_of=HOSTILE)
-    one = Compared(axis=HOSTILE, rule=HOSTILE, state="differs", learned=HOSTILE, believed=HOSTILE, source=HOSTILE)
+    one = Difference(axis=HOSTILE, rule=HOSTILE, state="differs", learned=HOSTILE, believed=HOSTILE, source=HOSTILE)
     age = RuleAge(rule=HOSTILE, kind="pin", rows=1, oldest=HOSTILE, age=1, old=False)
     for page in (
         facts([fact], width=80),
