@@ -20,6 +20,7 @@ from orchestrator.cli.output import say
 from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
 from orchestrator.cli.runs import runs
+from orchestrator.cli.shell import shell
 from orchestrator.cli.site import site
 from orchestrator.cli.upgrade import upgrade
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
@@ -39,6 +40,7 @@ VERBS: tuple[click.Command, ...] = (
     site,
     images,
     runs,
+    shell,
 )
 
 

@@ -1,0 +1,155 @@
+"""`shell`: the inside of a cell as a run had it."""
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator import text
+from orchestrator.cli.inputs import read_plan
+from orchestrator.cli.options import options, runs_option
+from orchestrator.cli.output import say, show
+from orchestrator.errors import InfrastructureError, InputError
+
+if TYPE_CHECKING:
+    from orchestrator.engines.process.scratch import Scratch
+    from orchestrator.engines.task import Task
+    from orchestrator.model import Attempt, Image, PlannedCell
+    from orchestrator.running.shell import Shell
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("cell", metavar="CELL")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
+@click.option("--run", type=click.Path(path_type=Path), metavar="RUN", help="Of this run; default: the newest.")
+@options(runs_option)
+@click.option("--print", "only_print", is_flag=True, help="Print the command instead of running it.")
+def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, only_print: bool) -> None:
+    """Open the container of CELL as RUN had it: its image, user, rights, mounts and variables; results go to a scratch.
+
+    Without a container engine it is a shell with the venv of the cell first on its path. What is typed there is seen
+    by nobody else: nothing masks what it prints.
+    """
+    from orchestrator.engines.owner import this_process
+    from orchestrator.engines.process.scratch import make_scratch, remove_scratch
+    from orchestrator.running.run import suites_folder
+    from orchestrator.running.secret_files import laid_out
+    from orchestrator.running.shell import find_cell, last_attempt, task_of
+
+    place = run or _newest(runs)
+    found = find_cell(read_plan(place / "plan.json"), cell, place)
+    attempt = last_attempt(place, found)
+    image = _image_of(found, attempt)
+    with ExitStack() as undo:
+        if only_print:
+            secrets = {secret.name: Path("/path/to", secret.name) for secret in found.secrets}
+        else:
+            secrets = dict(undo.enter_context(laid_out([found], os.environ)).readable)
+        task = task_of(found, attempt, image, suites_folder(), secrets, place)
+        scratch = make_scratch(task, this_process())
+        tty = only_print or (sys.stdin is not None and sys.stdin.isatty())
+        opened = _opened(attempt, task, scratch, command, tty=tty)
+        if only_print:
+            if secrets:
+                say(f"note: put in where {', '.join(secrets)} lie: their files are made for the time of a run")
+            show(opened.printed())
+            return
+        undo.callback(remove_scratch, scratch)
+        say(f"{found.id} as in {text.one_line(str(place), 200)}; the suite: {_suite(task, attempt, scratch)}")
+        code = _run(opened)
+    sys.exit(code)
+
+
+def _newest(runs: Path) -> Path:
+    from orchestrator.running.runs import list_runs
+
+    found = list_runs(runs)
+    if not found:
+        raise InputError("there is no run", place=str(runs), hint="`--run RUN`, or `--runs FOLDER`")
+    return found[0].path
+
+
+def _image_of(cell: "PlannedCell", attempt: "Attempt") -> "Image":
+    """What the attempt ran in: the same, or InfrastructureError when it is not there any more."""
+    from orchestrator.axes import image_axes
+    from orchestrator.images.command import Commands
+    from orchestrator.images.docker import Docker
+    from orchestrator.images.failure import BuildFailure
+    from orchestrator.model import Image
+    from orchestrator.running.shell import venv_of
+    from orchestrator.running.supply import supply
+    from orchestrator.settings import load_site
+
+    site = load_site(os.environ)
+    axes = image_axes(cell.axes)
+    if attempt.engine == "docker" and "image" in cell.axes:
+        made = supply("docker", {cell.image: axes}, site, jobs=1, say=say)[cell.image]
+        if isinstance(made, BuildFailure):
+            raise InfrastructureError(made.reason)
+        return made
+    if attempt.engine == "docker":
+        docker = Docker(Commands(), os.environ)
+        docker.answers()
+        held = docker.inspect(attempt.image)
+        if held is None:
+            raise InfrastructureError(
+                f"the engine no longer has `{text.one_line(attempt.image)}`",
+                hint=f"torchmatrix build --select {cell.id}",
+            )
+        ref = held.id
+    else:
+        ref = sys.executable if attempt.engine == "here" else str(venv_of(attempt, site.cache))
+    return Image(id=cell.image, name=attempt.image, ref=ref, axes=axes, observed={})
+
+
+def _opened(attempt: "Attempt", task: "Task", scratch: "Scratch", command: tuple[str, ...], *, tty: bool) -> "Shell":
+    import shutil
+
+    from orchestrator.running.shell import in_container, in_process
+
+    if attempt.engine != "docker":
+        return in_process(task, scratch, command, os.environ)
+    client = shutil.which("docker")
+    if client is None:
+        raise InfrastructureError("no docker client is on PATH", hint="apt-get install -y docker.io")
+    return in_container(task, scratch, command, client, os.environ, tty=tty)
+
+
+def _suite(task: "Task", attempt: "Attempt", scratch: "Scratch") -> str:
+    import shlex
+
+    from orchestrator.engines.docker.profile import INPUTS, RESULTS, interpreter
+    from orchestrator.engines.task import arguments
+
+    if attempt.engine == "docker":
+        return shlex.join([interpreter(task), *arguments(task, inputs=INPUTS, results=RESULTS)])
+    words = arguments(task, inputs=str(scratch.inputs), results=str(scratch.results))
+    return shlex.join([task.image.ref, *words])
+
+
+def _run(opened: "Shell") -> int:
+    """The command's exit code; ^C is the command's own business."""
+    import signal
+    import subprocess
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = subprocess.run(
+            opened.argv,
+            env=dict(opened.env),
+            cwd=opened.cwd,
+            check=False,
+            preexec_fn=_heed,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def _heed() -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

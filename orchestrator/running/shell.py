@@ -1,0 +1,127 @@
+"""The inside of a cell of a run, for a person: what it ran in, with the same rights, and a scratch for results."""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from orchestrator import text
+from orchestrator.axes import suggestion
+from orchestrator.engines.docker.command_line import bind, left_to_unset, run_arguments
+from orchestrator.engines.docker.connection import DEFAULT_HOST
+from orchestrator.engines.docker.container import owning_groups
+from orchestrator.engines.docker.profile import INPUTS, RESULTS, profile
+from orchestrator.engines.owner import this_process
+from orchestrator.engines.process.run import environment
+from orchestrator.engines.process.scratch import Scratch
+from orchestrator.engines.task import Task
+from orchestrator.errors import InfrastructureError, InputError
+from orchestrator.formats import CELL
+from orchestrator.model import Attempt, Image, Plan, PlannedCell
+from orchestrator.running import attempts
+
+# The first that is there: a shell in which one can go back and forth, or what every image has.
+_SHELL = ("/bin/sh", "-c", "command -v bash >/dev/null && exec bash; exec sh")
+
+
+class Shell(Struct, frozen=True, kw_only=True):
+    """A command that opens a cell, and all of its environment."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path | None = None
+    unset: tuple[str, ...] = ()
+
+    def printed(self) -> str:
+        """The command for another terminal: a container needs nothing of the environment, a process all of it."""
+        line = shlex.join(self.argv)
+        if self.cwd is None:
+            away = "".join(f"-u {name} " for name in self.unset)
+            return f"env {away}{line}" if away else line
+        given = " ".join(shlex.quote(f"{name}={value}") for name, value in self.env.items())
+        return f"cd {shlex.quote(str(self.cwd))} && env -i {given} {line}"
+
+
+def find_cell(plan: Plan, asked: str, place: Path) -> PlannedCell:
+    """The cell of that id or name; InputError when the plan has none."""
+    for cell in plan.cells:
+        if asked == cell.id or asked in cell.name.split(", "):
+            return cell
+    known = dict.fromkeys(name for cell in plan.cells for name in (cell.id, *cell.name.split(", ")))
+    raise InputError(
+        f"`{text.shown(asked)}` is no cell of this run", place=str(place), hint=suggestion(asked, known) or "see `plan`"
+    )
+
+
+def last_attempt(run: Path, cell: PlannedCell) -> Attempt:
+    """The attempt that is looked at; InputError when the cell did not run there."""
+    made = [attempt for attempt in attempts.committed(run, cell.id) if attempt.image]
+    if not made:
+        raise InputError(f"`{cell.id}` did not run in this run", place=str(run), hint="see `torchmatrix runs ls`")
+    return made[-1]
+
+
+def venv_of(attempt: Attempt, cache: Path) -> Path:
+    """The Python of the venv that the attempt ran with; InfrastructureError when it was removed."""
+    digest = attempt.image.removeprefix("venv ")
+    found = sorted((cache / "venvs").glob(f"{digest}*/bin/python")) if attempt.image.startswith("venv ") else []
+    if not found:
+        raise InfrastructureError(
+            f"the venv of `{attempt.cell}` is gone", place=str(cache / "venvs"), hint="torchmatrix build"
+        )
+    return found[0]
+
+
+def task_of(
+    cell: PlannedCell, attempt: Attempt, image: Image, suites: Path, secrets: Mapping[str, Path], out: Path
+) -> Task:
+    """What the attempt was asked to do, once more; nothing tells it from the first but its results."""
+    return Task(
+        run_id="shell",
+        cell=cell,
+        number=attempt.number,
+        image=image,
+        argv=attempts.ARGV,
+        suites=suites,
+        inputs={CELL: attempts.cell_file(cell)},
+        env=attempts.environment(cell),
+        out=out,
+        deadline_s=cell.limits.timeout_s,
+        devices=attempt.devices,
+        secrets=secrets,
+    )
+
+
+def in_container(
+    task: Task, scratch: Scratch, command: Sequence[str], client: str, environ: Mapping[str, str], *, tty: bool
+) -> Shell:
+    """The container of a task with another command; its inputs and its results lie in the scratch."""
+    owner = this_process()
+    config = profile(task, owner, owning_groups(profile(task, owner).config)).config
+    for folder, mode in ((scratch.inputs, 0o755), (scratch.results, 0o777)):  # the user inside has another number
+        folder.chmod(mode)
+    for file in scratch.inputs.iterdir():
+        file.chmod(0o444)
+    binds = (bind(str(scratch.inputs), INPUTS, read_only=True), bind(str(scratch.results), RESULTS, read_only=False))
+    words = run_arguments(config, tuple(command) or _SHELL, binds, tty=tty)
+    unset = left_to_unset(config)
+    host = environ.get("DOCKER_HOST") or DEFAULT_HOST  # and not what the client's own context says
+    return Shell(
+        argv=(client, "--host", host, *words),
+        env={name: value for name, value in environ.items() if name not in unset},
+        unset=unset,
+    )
+
+
+def in_process(task: Task, scratch: Scratch, command: Sequence[str], environ: Mapping[str, str]) -> Shell:
+    """A shell with the task's interpreter first on its path, and with the environment that a cell has."""
+    beside = Path(task.image.ref).parent
+    env = environment(task, scratch, environ)
+    env["PATH"] = os.pathsep.join((str(beside), env.get("PATH", os.defpath)))
+    if (beside.parent / "pyvenv.cfg").is_file():
+        env["VIRTUAL_ENV"] = str(beside.parent)
+    if term := environ.get("TERM"):
+        env["TERM"] = term
+    return Shell(argv=tuple(command) or _SHELL, env=env, cwd=scratch.start)
