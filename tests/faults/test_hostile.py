@@ -1,0 +1,399 @@
+"""Cells that want out: each is contained, ends in its time, and is told in one line that acts on nobody's screen.
+
+Each program runs in a container as a cell does; what it left is judged as a run judges it.
+"""
+
+import json
+import os
+import socket
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from orchestrator import text
+from orchestrator.engines.docker.labels import RUN
+from orchestrator.engines.docker.run import DockerEngine
+from orchestrator.engines.task import Task
+from orchestrator.formats import BUNDLE_FILES
+from orchestrator.model import Attempt, CellResult, Limits
+from orchestrator.results.bundle import read_bundle
+from orchestrator.results.judge import judge
+from orchestrator.vocabulary import Status
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+MakeTask = Callable[..., Task]
+Run = Callable[..., tuple[CellResult, Attempt]]
+AXES = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11", "backend": "eager"}
+MEMORY = 256 << 20
+pytestmark = pytest.mark.docker
+
+# A suite's whole bundle, told by a cell that never ran one, with sums that fit.
+FORGE = """
+import hashlib, json, os, sys
+AXES = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11", "backend": "eager"}
+SEEN = {**AXES, "torch": "2.13.0+cpu", "python": "3.11.2"}
+def forge(cases, tests, code=0, ended=None, seen=SEEN):
+    lines = []
+    for name, outcome in cases if ended is None else ended:
+        lines += [{"event": "start", "test": name}, {"event": "end", "test": name, "outcome": outcome}]
+    lines.append({"event": "final", "exit": code, "tests": tests})
+    failure = {"passed": "", "failed": '<failure message="no"/>'}
+    xml = "".join(f'<testcase name="{name}" time="0.1">{failure[outcome]}</testcase>' for name, outcome in cases)
+    files = {
+        "cell.json": json.dumps({"id": "cell-1", "axes": AXES}),
+        "junit.xml": f"<testsuites><testsuite name='x' failures='0'>{xml}</testsuite></testsuites>",
+        "metrics.jsonl": "",
+        "environment.json": json.dumps({"started": "2026-11-29T10:00:00Z", "axes": seen, "facts": {}}),
+        "structure.json": json.dumps({"backends": []}),
+        "progress.jsonl": "".join(json.dumps(line) + "\\n" for line in lines),
+    }
+    sums = (f"{hashlib.sha256(told.encode()).hexdigest()}  {name}\\n" for name, told in files.items())
+    files["SHA256SUMS"] = "".join(sums)
+    for name, told in files.items():
+        with open(os.path.join(sys.argv[2], name), "w") as file: file.write(told)
+"""
+
+
+@pytest.fixture
+def run(docker_engine: "APIClient", python_image: str, make_task: MakeTask, tmp_path: Path) -> Run:
+    """Runs a program as a cell, holds that it was contained, and judges what it left."""
+
+    def run(code: str, **changes: object) -> tuple[CellResult, Attempt]:
+        limits = Limits(memory=MEMORY, shm=16 << 20, pids=64)
+        given = {"deadline_s": 20.0, "limits": limits, "axes": AXES, **changes}
+        task = make_task(textwrap.dedent(code), ref=python_image, **given)
+        before, begun = psutil.Process().memory_info().rss, time.monotonic()
+        attempt = DockerEngine().run(task, lambda _: nullcontext())
+        assert time.monotonic() - begun < task.deadline_s + 40
+        assert psutil.Process().memory_info().rss - before < 64 << 20
+        assert left(docker_engine, task.run_id) == []
+        assert {path.name for path in task.out.iterdir()} <= {*BUNDLE_FILES, "log.txt"}
+        assert not any(path.is_symlink() for path in task.out.iterdir())
+        result = judge(task.cell, [(attempt, read_bundle(task.out))])
+        for line in (result.reason, *result.notes):
+            assert "\n" not in line
+            assert len(line) <= 600
+            assert text.visible(line) == line
+            assert not text.is_ci_command(f"x {line}")
+        return result, attempt
+
+    return run
+
+
+def left(client: "APIClient", run_id: str) -> list[str]:
+    ours = {"label": f"{RUN}={run_id}"}
+    containers = [item["Id"] for item in client.containers(all=True, filters=ours)]
+    return containers + [item["Name"] for item in client.volumes(filters=ours)["Volumes"] or ()]
+
+
+# --- what it takes ----------------------------------------------------------------------------------------------------
+
+
+def test_it_forks_without_end(run: Run) -> None:
+    result, attempt = run("import os\nwhile True:\n try: os.fork()\n except OSError: pass", deadline_s=2.0)
+    assert result.status in {Status.TIMEOUT, Status.OOM}
+    assert attempt.exit.timed_out or attempt.exit.oom
+
+
+def test_it_takes_all_the_memory_there_is(run: Run) -> None:
+    result, _ = run("held = []\nwhile True: held.append(bytearray(8 << 20))")
+    assert (result.status, result.reason.split(",")[0]) == (
+        Status.OOM,
+        "the kernel killed a process at the limit of 0.25 GiB memory",
+    )
+
+
+def test_it_fills_its_tmp(run: Run) -> None:
+    result, attempt = run(
+        """
+        import errno, os
+        try:
+            with open("/tmp/x", "wb") as file:
+                while True: file.write(bytes(1 << 20))
+        except OSError as error: print(errno.errorcode[error.errno])
+        os.unlink("/tmp/x")
+        """,
+        limits=Limits(memory=MEMORY * 2, pids=64),
+    )
+    assert attempt.exit.log.head == "ENOSPC\n"
+    assert result.status is Status.CRASHED
+
+
+def test_it_fills_the_disk_with_results(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.engines.quota.RESULTS_BYTES", 32 << 20)
+    monkeypatch.setattr("orchestrator.engines.docker.watch.LOOK_S", 0.1)
+    if os.geteuid() != 0:
+        pytest.skip("only root sees the engine's volumes")
+    result, _ = run(
+        """
+        import sys, time
+        for number in range(10**6):
+            with open(f"{sys.argv[2]}/{number}", "wb") as file: file.write(bytes(1 << 20))
+            time.sleep(0.005)
+        """
+    )
+    assert result.status is Status.ERROR
+    assert "the cell wrote more than 32 MiB into its results folder" in result.reason
+
+
+def test_it_floods_its_log(run: Run) -> None:
+    result, attempt = run(
+        """
+        import os
+        block = bytes(range(256)) * 4096
+        for _ in range(100): os.write(1, block)
+        os.write(1, b"x" * (10 << 20))
+        os.write(2, b"\\0\\xff no end of line")
+        """,
+        deadline_s=60.0,
+    )
+    assert attempt.exit.code == 0
+    assert attempt.exit.log.bytes == (110 << 20) + len(b"\0\xff no end of line")
+    assert len(attempt.exit.log.head) + len(attempt.exit.log.tail) < 1 << 20
+    assert result.status is Status.CRASHED
+
+
+# --- what it says -----------------------------------------------------------------------------------------------------
+
+ACTS = (
+    "::set-env name=PATH::/evil",
+    "##[error]evil",
+    "section_end:1:evil\r\x1b[0K",
+    "\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b[2J\x1b[1;1Hpassed",
+    "fine\rPASSED",
+    "\u202egnp.exe",
+    "##vso[task.setvariable variable=a]b",
+)
+
+
+@pytest.mark.parametrize("said", ACTS)
+def test_it_speaks_to_the_terminal_and_to_the_ci_server(run: Run, said: str) -> None:
+    result, attempt = run(f"import os, sys; print({said!r}, flush=True); print({said!r}, file=sys.stderr); os.abort()")
+    assert attempt.exit.log.bytes > 0
+    assert result.status is Status.CRASHED  # and `run` holds that its reason acts on nobody
+
+
+# --- what it leaves ---------------------------------------------------------------------------------------------------
+
+
+def test_it_leaves_everything_but_files(run: Run, tmp_path: Path) -> None:
+    result, attempt = run(
+        """
+        import os, socket, sys
+        os.chdir(sys.argv[2])
+        os.symlink("/etc/passwd", "junit.xml")
+        os.mkfifo("metrics.jsonl")
+        os.mkdir("environment.json")
+        with open("structure.json", "wb") as sparse: sparse.truncate(10 << 30)
+        socket.socket(socket.AF_UNIX).bind("progress.jsonl")
+        open("zz", "w").write("x"); os.link("zz", "SHA256SUMS")
+        for name in ("attempt.json", "log.txt", "summary.json", "plan.json", "..x", "-rf", "a\\nb", "\\x1b[31m"):
+            open(name, "w").write("{}")
+        for number in range(10_000): open(f"extra-{number}", "w").close()
+        """
+    )
+    assert result.status is Status.ERROR
+    assert result.reason.startswith("refused ")
+    assert not (tmp_path / "out" / "attempt.json").exists()
+    assert len(attempt.exit.refused) < 40
+
+
+def test_a_report_of_two_gigabytes_is_told_with_its_cap(run: Run) -> None:
+    result, _ = run("import sys; open(sys.argv[2] + '/junit.xml', 'wb').truncate(2 << 30)")
+    assert result.status is Status.ERROR
+    assert f"junit.xml: {2 << 30} bytes, over the cap of " in result.reason
+
+
+FORGED = {
+    "more tests than cases": ("forge([('a', 'passed')], 5)", "5 tests were run, the report has 1"),
+    "a final line without a test": ("forge([], 0)", "no tests ran"),
+    "a failure that is a pass by its attributes": (
+        "forge([('a', 'passed'), ('b', 'failed')], 2)",
+        "1 of 2 cases: b: no",
+    ),
+    "a pass that failed while it ran": (
+        "forge([('a', 'passed')], 1, ended=[('a', 'failed')])",
+        "1 tests failed while they ran, in the report 0",
+    ),
+    "another torch": (
+        "forge([('a', 'passed')], 1, seen={**SEEN, 'torch': '2.6.0'})",
+        "torch: requested 2.13.0, observed 2.6.0",
+    ),
+    "an exit that was another": ("forge([('a', 'passed')], 1, code=1)", "the process ended with 0"),
+    "right sums for all but one": (
+        "forge([('a', 'passed')], 1); open(sys.argv[2] + '/junit.xml', 'a').write(' ')",
+        "junit.xml does not match SHA256SUMS",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_it_forges_a_bundle_that_contradicts_itself(run: Run, how: str) -> None:
+    code, said = FORGED[how]
+    result, attempt = run(FORGE + code)
+    assert (attempt.exit.code, attempt.exit.problem) == (0, "")
+    assert result.status in {Status.ERROR, Status.FAILED, Status.MISMATCH}
+    assert said in result.reason
+
+
+def test_a_bundle_that_agrees_with_itself_is_believed(run: Run) -> None:
+    """The limit of it: what runs in a cell is the witness of its own results. It is contained, not attested."""
+    result, _ = run(FORGE + "forge([('a', 'passed')], 1)")
+    assert result.status is Status.PASSED
+
+
+# --- where it goes ----------------------------------------------------------------------------------------------------
+
+OUT = """
+import ctypes, errno, os, resource, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def told(name, call):
+    try:
+        result = call()
+        number = ctypes.get_errno() if result == -1 else 0
+    except (OSError, ValueError) as error:
+        number = getattr(error, "errno", None) or errno.EPERM
+    print(name, errno.errorcode.get(number, number))
+def write(path, what=b"1"):
+    def call():
+        with open(path, "r+b", buffering=0) as file: file.write(what)
+    return call
+told("network", lambda: socket.create_connection(("192.0.2.1", 80), 1))
+told("name", lambda: socket.create_connection(("example.org", 80), 1))
+told("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+told("mount", lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None))
+told("remount", lambda: libc.mount(b"none", b"/", None, 32 | 4096, None))
+told("unshare", lambda: libc.unshare(0x10000000))
+told("setns", lambda: libc.setns(os.open("/proc/1/ns/mnt", os.O_RDONLY), 0))
+told("chroot", lambda: os.chroot("/tmp"))
+told("mknod", lambda: os.mknod("/tmp/mem", 0o600 | 0o020000, os.makedev(1, 1)))
+told("root", lambda: os.setuid(0))
+told("read-only", lambda: open("/etc/x", "w"))
+told("suites", lambda: open("/opt/torchmatrix/suites/x", "w"))
+told("core", write("/proc/sys/kernel/core_pattern", b"|/tmp/x"))
+told("sysrq", write("/proc/sysrq-trigger", b"b"))
+for limit in ("memory.max", "memory/memory.limit_in_bytes"):
+    told(f"cgroup {limit}", write(f"/sys/fs/cgroup/{limit}", b"-1"))
+told("oom", write("/proc/self/oom_score_adj", b"-1000"))
+told("rlimit", lambda: resource.setrlimit(resource.RLIMIT_CORE, (1, 1)))
+told("kernel log", lambda: libc.klogctl(3, ctypes.create_string_buffer(9), 9))
+told("docker", lambda: open("/var/run/docker.sock"))
+told("disk", lambda: open("/dev/sda"))
+told("memory", lambda: open("/dev/mem"))
+told("ptrace", lambda: libc.ptrace(16, os.getppid() + 100000, None, None))
+print("sees", sorted(int(pid) for pid in os.listdir("/proc") if pid.isdigit()))
+"""
+REFUSED = {
+    "network": {"ENETUNREACH"},
+    "name": {"EAI_AGAIN", "-3", "-2"},
+    "packet": {"EPERM"},
+    "mount": {"EPERM"},
+    "remount": {"EPERM"},
+    "unshare": {"EPERM"},
+    "setns": {"EPERM", "EACCES"},
+    "chroot": {"EPERM"},
+    "mknod": {"EPERM"},
+    "root": {"EPERM"},
+    "read-only": {"EROFS"},
+    "suites": {"EROFS", "EACCES"},
+    "core": {"EROFS", "EACCES"},
+    "sysrq": {"EROFS", "EACCES", "ENOENT"},
+    "cgroup memory.max": {"EROFS", "EACCES", "ENOENT"},
+    "cgroup memory/memory.limit_in_bytes": {"EROFS", "EACCES", "ENOENT"},
+    "oom": {"EACCES"},
+    "rlimit": {"EPERM"},
+    "kernel log": {"EPERM"},
+    "docker": {"ENOENT", "EACCES"},
+    "disk": {"ENOENT", "EACCES"},
+    "memory": {"ENOENT", "EACCES"},
+    "ptrace": {"ESRCH", "EPERM"},
+}
+
+
+def test_it_finds_every_way_out_closed(run: Run) -> None:
+    result, attempt = run(OUT)
+    lines = dict(line.rsplit(" ", 1) for line in attempt.exit.log.head.splitlines() if not line.startswith("sees"))
+    assert set(lines) == set(REFUSED), attempt.exit.log
+    assert {name: errno for name, errno in lines.items() if errno not in REFUSED[name]} == {}
+    (seen,) = (line for line in attempt.exit.log.head.splitlines() if line.startswith("sees"))
+    assert len(json.loads(seen.removeprefix("sees "))) <= 3  # its init, itself, and nobody of the host
+    assert result.status is Status.CRASHED
+
+
+@pytest.fixture
+def listener() -> Iterator[tuple[str, list[str]]]:
+    """Somebody on this machine who would hear a cell that gets out; the address, and who came."""
+    heard: list[str] = []
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        server.settimeout(0.1)
+        over = threading.Event()
+
+        def listen() -> None:
+            while not over.is_set():
+                try:
+                    heard.append(str(server.accept()[1]))
+                except TimeoutError:
+                    continue
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        yield f"{server.getsockname()[1]}", heard
+        over.set()
+        thread.join()
+
+
+def test_nobody_on_this_machine_hears_it(run: Run, listener: tuple[str, list[str]]) -> None:
+    port, heard = listener
+    _, attempt = run(
+        f"""
+        import socket
+        for host in ("127.0.0.1", "172.17.0.1", "host.docker.internal", "::1", "169.254.169.254"):
+            try: socket.create_connection((host, {port}), 1); print("reached", host)
+            except OSError: print("no")
+        """
+    )
+    assert attempt.exit.log.head == "no\n" * 5
+    assert heard == []
+
+
+# --- how it ends ------------------------------------------------------------------------------------------------------
+
+ENDS = {
+    "kills its own suite": ("import os; os.kill(-1, 9); os.kill(os.getpid(), 9)", Status.CRASHED),
+    "stops itself": ("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", Status.TIMEOUT),
+    "ignores SIGTERM": (
+        "import signal, time\nfor n in (1, 2, 3, 10, 12, 15): signal.signal(n, signal.SIG_IGN)\ntime.sleep(99)",
+        Status.TIMEOUT,
+    ),
+    "leaves daemons": (
+        "import os, time\nfor _ in range(20):\n if os.fork() == 0:\n  os.setsid(); os.fork(); time.sleep(99)\n",
+        Status.CRASHED,
+    ),
+    "hides behind a daemon": (
+        "import os, time\nif os.fork() == 0:\n os.setsid()\n while True: time.sleep(9)\ntime.sleep(99)",
+        Status.TIMEOUT,
+    ),
+    "ends as if it had not been started": ("raise SystemExit(127)", Status.ERROR),
+    "ends as if a device were lost": ("raise SystemExit(4)", Status.ERROR),
+    "ends well without a word": ("raise SystemExit(0)", Status.CRASHED),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_it_ends_as_it_likes_and_nothing_of_it_stays(run: Run, how: str) -> None:
+    code, status = ENDS[how]
+    result, attempt = run(code, deadline_s=1.5)
+    assert result.status is status, result.reason
+    assert result.reason
+    assert attempt.exit.problem == ""
