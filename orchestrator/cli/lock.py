@@ -78,7 +78,7 @@ def _wanted(planned: "Plan") -> "tuple[dict[str, Axes], dict[str, tuple[str, ...
             wanted[cell.image] = image_axes(cell.axes)
             rows[cell.image] = (*rows.get(cell.image, ()), cell.name)
     if not wanted:
-        raise InputError("no image of these cells is built here, so none is locked")
+        raise InputError("none of these cells has an image to lock: each is unsupported, or has a ready image")
     return wanted, rows
 
 

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from orchestrator import text
-from orchestrator.axes import matches
+from orchestrator.axes import AXES, matches, problem_with
 from orchestrator.images.command import Commands
 from orchestrator.images.failure import Stage, StageFailed, at, stale
 from orchestrator.images.ranged import ranged
@@ -96,7 +96,7 @@ def _copy(wheel: Wheel, target: Path, site: Site, commands: Commands) -> None:
 def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:
     """That the torch wheel is of the asked build, by the version that it will report; StageFailed otherwise."""
     for wheel in wheels:
-        found = _build_of(wheel, site) if wheel.name == "torch" else ""
+        found = _build_of(wheel, site) or _said_build(wheel) if wheel.name == "torch" else ""
         if found and not matches("torch_build", build, found):
             raise StageFailed(
                 Stage.WHEELS,
@@ -122,6 +122,12 @@ def _build_of(wheel: Wheel, site: Site) -> str:
             return torch_build(file)
     except OSError:
         return ""
+
+
+def _said_build(wheel: Wheel) -> str:
+    """The build that a wheel's version names, as `2.13.0+cu130` does; empty when it names none."""
+    local = wheel.version.partition("+")[2]
+    return "" if problem_with(AXES["torch_build"], local) else local
 
 
 def torch_build(file: Path | BinaryIO) -> str:
