@@ -1,7 +1,7 @@
 import pytest
 
 from orchestrator.axes import image_axes
-from orchestrator.images.bases import RELEASES, find_base, glibc
+from orchestrator.images.bases import RELEASES, find_base, glibc, holding
 from orchestrator.images.failure import Stage, StageFailed
 from orchestrator.vocabulary import Cause
 
@@ -97,3 +97,12 @@ def test_the_c_library_is_known_or_taken_to_be_old():
 
 def test_every_bootstrapped_release_has_a_torch_of_its_own():
     assert all(release.torch_packages and release.numpy for release in RELEASES.values() if release.bootstrapped)
+
+
+def test_what_a_lock_says_of_a_base_is_its_key_and_no_lock_changes_none():
+    base = find_base(axes(), {})
+    keys = [holding(base, locked).key for locked in ((), ("a=1",), ("a=2",), ("a=1", "b=1"))]
+
+    assert keys[0] == base.key
+    assert len(set(keys)) == 4
+    assert holding(base, ("a=1",)).ref == f"torchmatrix/base-debian12:{keys[1][:12]}"

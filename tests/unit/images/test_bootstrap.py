@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.axes import image_axes
 from orchestrator.images import bootstrap
-from orchestrator.images.bases import Base, find_base
+from orchestrator.images.bases import Base, find_base, holding
 from orchestrator.images.bootstrap import mmdebstrap_line, provide
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import Stage, StageFailed
@@ -150,3 +150,66 @@ def test_a_base_is_not_begun_where_it_has_no_room(base, site, docker, engine, co
 
     assert caught.value.why is Cause.OUT_OF_DISK
     assert engine.bootstraps == []
+
+
+ROOT_OF = r"""
+import io, os, sys, tarfile
+from pathlib import Path
+state = Path(os.environ["FAKE_ENGINE"])
+with (state / "bootstraps").open("a") as log:
+    log.write(" ".join(sys.argv[1:]) + "\n")
+failing = state / "fail-bootstrap"
+if failing.exists():
+    print(failing.read_text(), file=sys.stderr)
+    sys.exit(25)
+status = "".join(
+    f"Package: {name}\nStatus: install ok installed\nVersion: {version}\n\n"
+    for name, _, version in (word.partition("=") for word in (state / "root").read_text().split())
+)
+with tarfile.open(next(word for word in sys.argv if word.endswith(".tar")), "w") as tar:
+    member = tarfile.TarInfo("./var/lib/dpkg/status")
+    member.size = len(status)
+    tar.addfile(member, io.BytesIO(status.encode()))
+"""
+
+
+@pytest.fixture
+def locked(base, engine) -> Base:
+    """The base as a lock holds it, and a mirror that still has just that."""
+    engine.client("mmdebstrap", ROOT_OF)
+    engine.set("root", "adduser=3.134 python3=3.11.2-1+b1")
+    return holding(base, ("adduser=3.134", "python3=3.11.2-1+b1"))
+
+
+def test_a_locked_base_is_made_where_the_mirror_has_what_is_locked(base, locked, site, docker, engine, commands):
+    provide(locked, site, docker, commands, print)
+
+    assert docker.inspect(locked.ref)
+    assert docker.inspect(base.ref) is None
+    assert docker.inspect(locked.ref).labels["org.torchmatrix.base"] == locked.key
+
+
+def test_a_mirror_that_has_moved_on_is_a_stale_lock_that_names_the_packages(locked, site, docker, engine, commands):
+    engine.set("root", "adduser=3.135 zlib1g=1 bash=5 dash=1")
+    with pytest.raises(StageFailed) as caught:
+        provide(locked, site, docker, commands, print)
+
+    failure = caught.value.of("image")
+    assert (failure.stage, failure.cause) == (Stage.BASE, Cause.LOCK_STALE)
+    assert "the mirror of bookworm has not the packages that are locked: adduser: 3.134 -> 3.135, " in failure.reason
+    assert "and 2 more; `torchmatrix lock --upgrade` renews the lock" in failure.reason
+    assert "python3: 3.11.2-1+b1 -> none" in failure.log_tail
+    assert docker.inspect(locked.ref) is None
+
+
+def test_a_package_that_the_mirror_dropped_is_a_stale_lock_only_where_there_is_a_lock(
+    base, locked, site, docker, engine, commands
+):
+    engine.set("fail-bootstrap", "E: Unable to locate package libtorch-dev")
+    for each, cause in ((locked, Cause.LOCK_STALE), (base, Cause.MISSING_PACKAGE)):
+        with pytest.raises(StageFailed) as caught:
+            provide(each, site, docker, commands, print)
+        assert caught.value.why is cause
+
+    with pytest.raises(StageFailed, match="the mirror has no package libtorch-dev any more"):
+        provide(locked, site, docker, commands, print)

@@ -1,9 +1,18 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from orchestrator.images.failure import StageFailed
-from orchestrator.images.resolve import Question, platform_tag, read_pylock, resolve, uv_environment, write_whole
+from orchestrator.images.resolve import (
+    Question,
+    asked_anew,
+    platform_tag,
+    read_pylock,
+    resolve,
+    uv_environment,
+    write_whole,
+)
 
 QUESTION = Question(
     requirements=("torch==2.13.0+cpu",), constraints=(), python="3.11", platform="x86_64-manylinux_2_36", build="cpu"
@@ -100,3 +109,33 @@ def test_a_file_is_replaced_whole(tmp_path_factory, old, new):
 
     assert path.read_bytes() == new
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_is_preferred_is_taken_and_given_up_where_it_cannot_be(site, commands):
+    def numpy(*preferences: str, more: str = "numpy") -> str:
+        question = replace(QUESTION, requirements=("numpy", more), preferences=preferences)
+        return next(wheel.version for wheel in resolve(question, site, commands) if wheel.name == "numpy")
+
+    assert numpy() == "2.4.6"
+    assert numpy("numpy==2.2.4") == "2.2.4"
+    assert numpy("numpy==9.9", "unknown==1") == "2.4.6"
+    assert numpy("numpy==2.2.4", more="numpy>2.3") == "2.4.6"
+
+
+def test_what_is_asked_anew_is_asked_once_and_a_refusal_is_an_answer(site, wheels, wheel_maker, commands):
+    resolve(QUESTION, site, commands)
+    wheel_maker(wheels, "sympy", "9.0")
+    ask = asked_anew(site, commands)
+    first = ask(QUESTION)
+    for wheel in wheels.iterdir():
+        wheel.unlink()
+
+    assert "9.0" in {wheel.version for wheel in first}
+    assert ask(QUESTION) == first
+    gone = replace(QUESTION, python="3.12")
+    failures = []
+    for _ in range(2):
+        with pytest.raises(StageFailed) as caught:
+            ask(gone)
+        failures.append(caught.value)
+    assert failures[0] is failures[1]
