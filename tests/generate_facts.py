@@ -5,7 +5,8 @@ from pathlib import Path
 import msgspec
 
 from orchestrator.support.facts import COMPILED, FOLDER
-from orchestrator.support.facts_files import merge, read_file
+from orchestrator.support.facts_files import read_file
+from orchestrator.support.layers import merge
 
 
 def compiled() -> bytes:

@@ -11,14 +11,19 @@ from pathlib import Path
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from orchestrator.errors import InputError
 from orchestrator.support import conditions, spans
 from orchestrator.support.axes import is_version
 from orchestrator.support.binary import Relation
 from orchestrator.support.derive import Derivations
 from orchestrator.support.devices import Devices
 from orchestrator.support.question import Question
-from orchestrator.support.rows import Condition, FactsFile, Row, Rule, Source
+from orchestrator.support.rows import (
+    Condition,
+    FactsFile,
+    Row,
+    Rule,
+    Source,
+)
 from orchestrator.support.table import Table
 from orchestrator.vocabulary import Evidence
 
@@ -140,42 +145,8 @@ def load_facts(overlays: Sequence[Path] = ()) -> Facts:
     shipped = json.decode(COMPILED.read_bytes(), type=FactsFile)
     if overlays:
         from orchestrator.support.facts_files import read_file
+        from orchestrator.support.layers import join
 
         for overlay in overlays:
             shipped = join(shipped, read_file(overlay), name=overlay.stem)
     return Facts(shipped)
-
-
-def _topic(rule: Rule) -> tuple[str, ...]:
-    """What makes rows belong together: their rule's name, its kind, and how it weighs them."""
-    return rule.name, rule.kind, rule.mode
-
-
-def join(below: FactsFile, above: FactsFile, *, name: str) -> FactsFile:
-    """One file of two; rows of one rule are together, those of the upper file first. `name` keeps sources apart."""
-    renamed = {key: f"{name}/{key}" for key in above.sources}
-    named = [row.source for rule in above.rules for row in rule.rows]
-    named += [*(row.source for row in above.derivations), *(row.source for row in above.devices)]
-    if unknown := [source for source in named if source not in renamed]:
-        raise InputError(f"no source is named `{unknown[0]}`", place=name, hint="name it under `sources`")
-    joined: list[Rule] = []
-    taken: set[tuple[str, ...]] = set()
-    for rule in below.rules:
-        extra = [each for each in above.rules if _topic(each) == _topic(rule)]
-        if extra and _topic(rule) not in taken:
-            taken.add(_topic(rule))
-            rows = tuple(replace(row, source=renamed[row.source]) for each in extra for row in each.rows)
-            joined.append(replace(rule, rows=(*rows, *rule.rows)))
-        else:
-            joined.append(rule)
-    fresh = [rule for rule in above.rules if _topic(rule) not in taken]
-    joined += [
-        replace(rule, rows=tuple(replace(row, source=renamed[row.source]) for row in rule.rows)) for rule in fresh
-    ]
-    return replace(
-        below,
-        sources={**below.sources, **{renamed[key]: source for key, source in above.sources.items()}},
-        derivations=(*(replace(row, source=renamed[row.source]) for row in above.derivations), *below.derivations),
-        rules=tuple(joined),
-        devices=(*(replace(row, source=renamed[row.source]) for row in above.devices), *below.devices),
-    )

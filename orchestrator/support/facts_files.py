@@ -4,17 +4,16 @@ import os
 import re
 import stat
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import ValidationError, convert
-from msgspec.structs import replace
 
 from orchestrator import text, yaml_bounds
 from orchestrator.errors import InputError
 from orchestrator.support import conditions, written
 from orchestrator.support.axes import is_version
-from orchestrator.support.rows import Compatibility, Conditions, FactsFile
+from orchestrator.support.rows import Conditions, FactsFile
 
 MAX_BYTES = 4 << 20
 
@@ -80,39 +79,3 @@ def _unreadable(needs: Conditions) -> Iterator[str]:
             conditions.read(axis, condition)
         except ValueError as error:
             yield f"axis `{axis}`: {error}"
-
-
-def merge(files: Iterable[tuple[str, FactsFile]]) -> FactsFile:
-    """The shipped files as one: rules in the order of the files, sources by file. InputError for a source not there."""
-    whole = FactsFile()
-    for name, file in files:
-        key = {source: f"{name}/{source}" for source in file.sources}
-
-        def keyed(source: str, key: dict[str, str] = key, name: str = name) -> str:
-            if source not in key:
-                raise InputError(f"no source is named `{source}`", place=f"{name}.yaml")
-            return key[source]
-
-        whole = replace(
-            whole,
-            sources={**whole.sources, **{key[each]: source for each, source in file.sources.items()}},
-            derivations=(*whole.derivations, *(replace(row, source=keyed(row.source)) for row in file.derivations)),
-            rules=(
-                *whole.rules,
-                *(replace(r, rows=tuple(replace(row, source=keyed(row.source)) for row in r.rows)) for r in file.rules),
-            ),
-            devices=(*whole.devices, *(replace(row, source=keyed(row.source)) for row in file.devices)),
-            compatibility=_keyed(file.compatibility, keyed) if file.compatibility else whole.compatibility,
-            amdgpu_releases=(
-                *whole.amdgpu_releases,
-                *(replace(r, source=keyed(r.source)) for r in file.amdgpu_releases),
-            ),
-        )
-    return whole
-
-
-def _keyed(rows: Compatibility, keyed: Callable[[str], str]) -> Compatibility:
-    """The section with each of its rows' sources named by file."""
-    tables = ("full", "minor", "entitled", "accepted", "table", "site", "released", "require")
-    named = {name: tuple(replace(row, source=keyed(row.source)) for row in getattr(rows, name)) for name in tables}
-    return replace(rows, ptx_source=keyed(rows.ptx_source) if rows.ptx_source else "", **named)

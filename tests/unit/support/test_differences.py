@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from orchestrator.support.differences import differences
-from orchestrator.support.facts import Facts, join, load_facts
+from orchestrator.support.facts import Facts, load_facts
+from orchestrator.support.layers import join
 from orchestrator.support.learn import from_wheel
 from orchestrator.support.learned import Learned, overlay
 from orchestrator.support.rows import Row

@@ -5,9 +5,9 @@ import pytest
 
 from orchestrator.errors import InputError
 from orchestrator.support.check import Support
-from orchestrator.support.facts import join, load_facts
-from orchestrator.support.rows import Compatibility, FactsFile, FullDriver, MinorFloor
-from orchestrator.vocabulary import RuleKind, Verdict
+from orchestrator.support.facts import load_facts
+from orchestrator.support.rows import Compatibility, FullDriver, MinorFloor
+from orchestrator.vocabulary import Verdict
 
 
 def test_the_values_that_facts_name_oldest_first(world: SimpleNamespace) -> None:
@@ -67,53 +67,6 @@ def test_the_cuda_builds_of_a_release_that_was_asked_without_a_build(world: Simp
 
 
 # a site's own facts above the shipped ones
-
-
-def above(world: SimpleNamespace, *rules: object, **more: object) -> FactsFile:
-    return FactsFile(sources={"doc": world.sources["measured"]}, rules=rules, **more)  # type: ignore[arg-type]
-
-
-def test_rows_of_a_rule_of_the_same_name_join_it(world: SimpleNamespace) -> None:
-    below = world.facts(world.rule(world.row({"torch": "2.8"}), yes="the shipped sentence")).file
-    own = world.rule(world.row({"torch": "2.9"}), yes="mine")
-    joined = join(below, above(world, own), name="site")
-    (rule,) = joined.rules
-    assert [(row.when, row.source) for row in rule.rows] == [({"torch": "2.9"}, "site/doc"), ({"torch": "2.8"}, "doc")]
-    assert rule.yes == "the shipped sentence"
-    assert joined.sources["site/doc"].text == "by measured"
-
-
-@pytest.mark.parametrize("change", [{"name": "other"}, {"kind": RuleKind.ABI}, {"mode": "table"}])
-def test_a_rule_of_another_name_kind_or_mode_is_one_of_its_own(world: SimpleNamespace, change: dict[str, str]) -> None:
-    below = world.facts(world.rule(world.row({"torch": "2.8"}))).file
-    joined = join(below, above(world, world.rule(world.row({"torch": "2.9"}), **change)), name="site")
-    assert [len(rule.rows) for rule in joined.rules] == [1, 1]
-
-
-def test_what_a_site_derives_and_knows_of_devices_comes_first(world: SimpleNamespace) -> None:
-    below = world.facts(
-        derivations=(world.derivation({"distro": "debian-12"}, {"glibc": "2.36"}),),
-        devices=(world.device("H100", arch="sm_90"),),
-    ).file
-    own = above(
-        world,
-        derivations=(world.derivation({"distro": "site-1"}, {"glibc": "2.50"}),),
-        devices=(world.device("H100", r"H100 special", arch="sm_91"),),
-    )
-    joined = join(below, own, name="site")
-    assert [row.source for row in joined.derivations] == ["site/doc", "doc"]
-    assert [row.arch for row in joined.devices] == ["sm_91", "sm_90"]
-
-
-@pytest.mark.parametrize("part", ["rules", "derivations", "devices"])
-def test_a_source_that_an_overlay_does_not_name_is_told(world: SimpleNamespace, part: str) -> None:
-    parts = {
-        "rules": world.rule(world.row({"torch": "2.8"})),
-        "derivations": world.derivation({"torch": "2.8"}, {"glibc": "2.28"}),
-        "devices": world.device("H100"),
-    }
-    with pytest.raises(InputError, match="no source is named `doc`"):
-        join(FactsFile(), FactsFile(**{part: (parts[part],)}), name="site")  # type: ignore[arg-type]
 
 
 def test_an_overlay_is_asked_with_the_rest(tmp_path: Path) -> None:

@@ -1,12 +1,11 @@
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.support.facts_files import merge, read_file
-from orchestrator.support.rows import Compatibility, FactsFile, FullDriver, Source
+from orchestrator.support.facts_files import read_file
+from orchestrator.support.rows import FactsFile
 from orchestrator.vocabulary import Evidence
 
 GOOD = """
@@ -107,22 +106,3 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         read_file(tmp_path / "none.yaml")
     with pytest.raises(InputError):
         read_file(tmp_path)
-
-
-def test_files_become_one_with_their_sources_kept_apart(world: SimpleNamespace) -> None:
-    def file(text: str, torch: str, **more: object) -> FactsFile:
-        source = Source(text=text, evidence=Evidence.METADATA)
-        return FactsFile(sources={"doc": source}, rules=(world.rule(world.row({"torch": torch})),), **more)  # type: ignore[arg-type]
-
-    full = Compatibility(full=(FullDriver(toolkit="12.4.0", driver="550.54", source="doc"),))
-    whole = merge([("one", file("first", "1")), ("two", file("second", "2", compatibility=full))])
-    assert {key: source.text for key, source in whole.sources.items()} == {"one/doc": "first", "two/doc": "second"}
-    assert [rule.rows[0].source for rule in whole.rules] == ["one/doc", "two/doc"]
-    assert whole.compatibility is not None
-    assert whole.compatibility.full[0].source == "two/doc"
-
-
-def test_a_source_that_is_not_there_is_told(world: SimpleNamespace) -> None:
-    with pytest.raises(InputError) as caught:
-        merge([("one", FactsFile(rules=(world.rule(world.row({"torch": "1"})),)))])
-    assert "no source is named `doc`" in caught.value.fact

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from orchestrator.support.check import Support
-from orchestrator.support.facts import Facts, join, load_facts
+from orchestrator.support.facts import Facts, load_facts
+from orchestrator.support.layers import join
 from orchestrator.support.learn import from_wheel
 from orchestrator.support.learned import in_order, overlay
 from orchestrator.support.rows import FactsFile
