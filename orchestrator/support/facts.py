@@ -148,5 +148,5 @@ def load_facts(overlays: Sequence[Path] = ()) -> Facts:
         from orchestrator.support.layers import join
 
         for overlay in overlays:
-            shipped = join(shipped, read_file(overlay), name=overlay.stem)
+            shipped = join(shipped, read_file(overlay), name=str(overlay))
     return Facts(shipped)

@@ -84,6 +84,20 @@ def test_an_overlay_is_asked_with_the_rest(tmp_path: Path) -> None:
     assert (after.reasons[0].because, after.reasons[0].source) == ("torch 2.8.0 hangs here", "our cluster")
 
 
+def test_overlays_of_one_name_keep_their_sources_apart(tmp_path: Path) -> None:
+    overlays = [tmp_path / folder / "site.yaml" for folder in ("one", "two")]
+    for overlay in overlays:
+        overlay.parent.mkdir()
+        overlay.write_text(
+            f"sources: {{us: {{text: 'of {overlay.parent.name}', evidence: measured}}}}\n"
+            "rules:\n"
+            "  - {name: ours, kind: interval, rank: 1, 'yes': 'fine', 'no': 'not so', rows: [\n"
+            "      {when: {torch: '2.8'}, source: us}]}\n"
+        )
+    told = [known.source.text for known in load_facts(overlays).rows() if known.rule.name == "ours"]
+    assert told == ["of two", "of one"]
+
+
 def test_an_overlay_that_is_none_is_told(tmp_path: Path) -> None:
     overlay = tmp_path / "site.yaml"
     overlay.write_text("rules: 7")
