@@ -27,7 +27,10 @@ from orchestrator.vocabulary import Step
 _PASSED = frozenset({"PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"})
 _PASSED_PREFIXES = ("CUDA_", "NVIDIA_", "HIP_", "ROCR_", "ROCM_", "HSA_", "ZE_", "ONEAPI_", "NCCL_", "OMP_", "MKL_")
 
-_NO_CONTAINER = "no container: it sees this machine's files and network, its memory is watched and not limited"
+_NO_CONTAINER = (
+    "no container: it sees this machine's files and network, its memory is watched and not limited, "
+    "and what leaves its session and its environment outlives it"
+)
 
 
 class ProcessEngine:

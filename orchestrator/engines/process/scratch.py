@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from orchestrator.engines.owner import Owner, is_gone, parse
 from orchestrator.engines.task import Task
+from orchestrator.errors import InfrastructureError
 
 _PREFIX = "torchmatrix-"
 _OWNER = "owner.json"
@@ -29,6 +30,12 @@ class Scratch(Struct, frozen=True, kw_only=True):
 
 def make_scratch(task: Task, owner: Owner) -> Scratch:
     """Fresh folders with the task's inputs in them."""
+    if os.pathsep in tempfile.gettempdir():
+        raise InfrastructureError(
+            f"a folder with `{os.pathsep}` in its name cannot be put on an import path",
+            place=tempfile.gettempdir(),
+            hint="set TMPDIR to another one",
+        )
     root = Path(tempfile.mkdtemp(prefix=_PREFIX))
     (root / _OWNER).write_text(json.dumps({"run": task.run_id, "owner": str(owner)}), encoding="utf-8")
     scratch = Scratch(root=root, **{name: root / name for name in ("start", "inputs", "results", "home", "path")})

@@ -72,3 +72,12 @@ def test_a_python_that_is_not_here_says_how_to_have_it(site, commands):
         find_python("3.99", site, commands)
 
     assert "uv python install 3.99" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["a b", "'", '"', "';id;'", "$(touch owned)", "ü"])
+def test_a_cache_may_have_any_name(here, with_site, tmp_path, name):
+    (image,), _ = prepare(with_site(cache=tmp_path / name), here)
+
+    assert image.ref.startswith(str(tmp_path / name))
+    assert image.observed["torch"] == "2.13.0+cpu"
+    assert not (tmp_path / "owned").exists()
