@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from xml.parsers import expat
@@ -95,7 +96,10 @@ PASSED, _FAILED = _bundle(failed=False), _bundle(failed=True)
 
 
 def bundle_file(folder: Path, name: str, *extra: bytes) -> Target:
-    """One file of a bundle, in three worlds: a stale sum, a case that failed, a process that died in its last test."""
+    """One file of a bundle: as an honest one would have it, and each time in one of three worlds that are not green.
+
+    There its sum is stale, a case failed, or the process died in its last test; the input itself says in which.
+    """
     seeds = tuple(dict.fromkeys((PASSED[name], _FAILED[name], *extra)))
     if name == formats.PROGRESS:
         seeds += tuple(seed.rsplit(b"\n", 2)[0] + b"\n" for seed in seeds)
@@ -104,12 +108,14 @@ def bundle_file(folder: Path, name: str, *extra: bytes) -> Target:
     failed, dead = _World(folder / "failed", _FAILED, 1), _World(folder / "dead", died, 0)
 
     def check(data: bytes) -> bool:
-        if data != PASSED[name]:
+        world = zlib.crc32(data) % 3
+        if world == 0 and data != PASSED[name]:
             status = stale.judged(name, data, honest=False)
             assert status not in _GREEN, f"{status} with a sum that does not fit"
-        status = failed.judged(name, data)
-        assert status not in _GREEN, f"{status} though the process ended with 1"
-        if name != formats.PROGRESS:
+        elif world == 1 or name == formats.PROGRESS:
+            status = failed.judged(name, data)
+            assert status not in _GREEN, f"{status} though the process ended with 1"
+        elif world == 2:
             status = dead.judged(name, data)
             assert status not in _GREEN, f"{status} without a final line"
         forged = passed.judged(name, data) in _GREEN

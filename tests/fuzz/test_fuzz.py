@@ -2,6 +2,7 @@
 
 import random
 import signal
+from xml.parsers.expat import ExpatError
 
 import msgspec
 import pytest
@@ -110,5 +111,6 @@ def test_the_laws_can_fail(every: dict[str, Target]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bundle_targets.judge", believe)
         for name in ("cell.json", "junit.xml", "progress.jsonl", "SHA256SUMS"):
-            with pytest.raises(AssertionError):
-                every[name].check(b"nothing")
+            for data in (b"nothing", b"at", b"all"):
+                with pytest.raises((AssertionError, ExpatError, ValueError)):
+                    every[name].check(data)
