@@ -14,6 +14,7 @@ from orchestrator.cli.check import check
 from orchestrator.cli.facts import facts
 from orchestrator.cli.images import images
 from orchestrator.cli.impact import impact
+from orchestrator.cli.init import init
 from orchestrator.cli.lock import lock
 from orchestrator.cli.merge import merge
 from orchestrator.cli.output import say
@@ -41,6 +42,7 @@ VERBS: tuple[click.Command, ...] = (
     images,
     runs,
     shell,
+    init,
 )
 
 

@@ -1,5 +1,6 @@
 """`runs`: the run folders, and removing those that nobody needs."""
 
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from orchestrator import text
 from orchestrator.cli.options import json_option, runs_option
 from orchestrator.cli.output import say, show, show_json
 from orchestrator.cli.quantities import age_of, quantity, shown
+from orchestrator.errors import ExitCode
 
 if TYPE_CHECKING:
     from orchestrator.running.runs import ListedRun
@@ -53,7 +55,7 @@ def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, 
     if not dry_run:
         done = clear(runs, done)
     if as_json:
-        kept = [{"run": _told(each.run), "why": each.why} for each in done.kept]
+        kept = [{"run": _told(each.run), "why": each.why, "failed": each.failed} for each in done.kept]
         removed = [_told(run) for run in done.removed]
         show_json({"removed": removed, "kept": kept, "bytes": done.bytes, "dry_run": dry_run})
     else:
@@ -61,6 +63,8 @@ def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, 
             show(f"{'would remove' if dry_run else 'removed'}  {_line(run)}")
         for each in done.kept:
             show(f"kept  {each.run.id}: {text.one_line(each.why)}")
+    if any(each.failed for each in done.kept):
+        sys.exit(ExitCode.INFRASTRUCTURE)
     say(f"{len(done.removed)} runs, {shown(done.bytes)}{' would be' if dry_run else ''} freed")
 
 

@@ -49,10 +49,11 @@ class ListedRun(Struct, frozen=True, kw_only=True):
 
 
 class KeptRun(Struct, frozen=True, kw_only=True):
-    """A run that stays although it was its turn, and why."""
+    """A run that stays although it was its turn, and why; `failed` when it could not be removed."""
 
     run: ListedRun
     why: str
+    failed: bool = False
 
 
 class RunClearing(Struct, frozen=True, kw_only=True):
@@ -103,7 +104,7 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
                 going = runs / f".going-{run.id}"
                 run.path.rename(going)
         except InfrastructureError as held:
-            kept.append(KeptRun(run=run, why=held.fact))
+            kept.append(KeptRun(run=run, why=held.fact, failed=not _is_live(run.path)))
             continue
         removed.append(run)
     with folder.told(runs):
