@@ -22,7 +22,7 @@ from orchestrator.images.locked import base_of, lock_of, wheels_of
 from orchestrator.images.observe import PYTHON, observe_image
 from orchestrator.images.packages import find_packages
 from orchestrator.images.pull import pull
-from orchestrator.images.ready import ready_image
+from orchestrator.images.ready import of_its_base, ready_image
 from orchestrator.images.recipe import Recipe, checked, write
 from orchestrator.images.venvs import make_venv
 from orchestrator.images.wheelhouse import check_torch, fetch
@@ -147,7 +147,9 @@ class _Making:
                 secrets = self._given.secrets.get(key, {})
                 found = build(recipe, self._site, self._docker, self._commands, self._say, secrets)
         observed = observe_image(found.id, PYTHON, self._site, self._docker)
-        return Image(id=key, name=recipe.name, ref=found.id, axes=recipe.axes, observed=observed)
+        return Image(
+            id=key, name=recipe.name, ref=found.id, axes=recipe.axes, observed=observed, ready=of_its_base(found)
+        )
 
     def _ready(self, key: str, axes: Axes) -> Image:
         ref = axes["image"]

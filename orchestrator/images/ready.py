@@ -6,11 +6,11 @@ the run. What it gets beyond our own profile, and what of its own is left aside,
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator import text
-from orchestrator.engines.docker.profile import OWN_MOUNTS, USER
+from orchestrator.engines.docker.profile import OWN_MOUNTS, PYTHON, USER
 from orchestrator.images import contents, finder, steering
 from orchestrator.images.command import Commands, Finished
 from orchestrator.images.docker import Docker, Found
@@ -32,6 +32,8 @@ PYTHONS = (
     "/usr/local/bin/python3",
     "/usr/bin/python3",
 )
+# By our own templates: what stands there besides came with the base.
+_SET_BY_US = frozenset({"PYTHONDONTWRITEBYTECODE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES"})
 _USER = re.compile(r"\d{1,9}:\d{1,9}", re.ASCII)
 _NOT_FOUND = (126, 127)  # how `docker run` says that the program is not there, or is no program
 
@@ -51,6 +53,16 @@ def ready_image(
         notes=(*_notes(found, seen), *((tools.told,) if tools else ())),
     )
     return Image(id=key, name=axes["image"], ref=found.id, axes=axes, observed=axes_in(seen), ready=ready)
+
+
+def of_its_base(image: Found) -> Ready | None:
+    """How a cell runs in an image of ours where the base that a site named for it says more than ours would."""
+    unset = tuple(name for name in steering.left_out(image.env) if name not in _SET_BY_US)
+    volumes = volumes_of(image)
+    if not unset and not volumes:
+        return None
+    notes = (f"variables of the base that are left out: {text.one_line(', '.join(unset), 400)}",) if unset else ()
+    return Ready(python=PYTHON, user=OURS, unset=unset, volumes=volumes, notes=(*notes, *_of_volumes(volumes)))
 
 
 def look(image: Found, site: Site, docker: Docker) -> Mapping[str, str]:
@@ -117,6 +129,9 @@ def _notes(image: Found, seen: Mapping[str, str]) -> tuple[str, ...]:
         lines.append(f"runs as the image's own user {own} ({seen['user']}): torch cannot be imported as {OURS}")
     if image.entrypoint:
         lines.append(f"the image's ENTRYPOINT is not run: {text.one_line(' '.join(image.entrypoint), 120)}")
-    if volumes := volumes_of(image):
-        lines.append(f"the image's VOLUMEs are empty and in memory: {text.one_line(', '.join(volumes), 200)}")
-    return (*lines, *steering.told(image.env))
+    return (*lines, *_of_volumes(volumes_of(image)), *steering.told(image.env))
+
+
+def _of_volumes(volumes: Sequence[str]) -> tuple[str, ...]:
+    listed = text.one_line(", ".join(volumes), 200)
+    return (f"the image's VOLUMEs are empty and in memory: {listed}",) if volumes else ()

@@ -5,7 +5,7 @@ import pytest
 
 from orchestrator.images.docker import Docker, Found
 from orchestrator.images.failure import StageFailed
-from orchestrator.images.ready import look, ready_image, volumes_of
+from orchestrator.images.ready import look, of_its_base, ready_image, volumes_of
 
 IMAGE = f"sha256:{'ab' * 32}"
 SEEN = {
@@ -99,6 +99,24 @@ def test_without_an_index_that_has_it_the_reason_is_said(engine, with_site, comm
     site = with_site(find_links=())
     with pytest.raises(StageFailed, match="the image has no pytest, and none could be had for it"):
         ready_image("key", {"image": IMAGE}, found(), site, Docker(commands, os.environ), commands, print)
+
+
+def test_what_a_pulled_base_says_does_not_steer_an_image_of_ours():
+    ours = {
+        "PATH": "/opt/venv/bin",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NVIDIA_VISIBLE_DEVICES": "all",
+        "LD_LIBRARY_PATH": "/x",
+    }
+    assert of_its_base(found(env=ours)) is None
+
+    ready = of_its_base(found(env={**ours, "LD_PRELOAD": "/evil.so", "PYTHONSTARTUP": "x"}, volumes=("/data",)))
+    assert (ready.python, ready.user) == ("/opt/venv/bin/python", "10001:10001")
+    assert (ready.unset, ready.volumes) == (("LD_PRELOAD", "PYTHONSTARTUP"), ("/data",))
+    assert ready.notes == (
+        "variables of the base that are left out: LD_PRELOAD, PYTHONSTARTUP",
+        "the image's VOLUMEs are empty and in memory: /data",
+    )
 
 
 def test_volumes_that_we_mount_ourselves_are_not_mounted_twice():
