@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -267,6 +268,17 @@ def _takes_default(axis: Axis, axes: Axes) -> bool:
     if "image" not in axes:
         return applies(axis, axes)
     return axis.where is Where.RUN or (axis.where is Where.HOST and "gpu" in axes)
+
+
+def age(name: str, value: str) -> tuple[Any, ...]:
+    """Sorts the values of an ordered axis from the oldest on; those of one kind (cu126, cu130) stay together."""
+    if AXES[name].grammar is Grammar.PYPI:
+        from packaging.version import Version
+
+        return (Version(value),)
+    # cu126, rocm7.1, 535.104.05, 3.13t: a word that says which kind, numbers, and a free-threaded Python after its twin
+    kind = re.match(r"[a-z]*", value)
+    return (kind[0] if kind else "", tuple(int(part) for part in re.findall(r"\d+", value)), value.endswith("t"))
 
 
 def canonical(axes: Axes, belongs: Callable[[Axis], bool] = lambda _: True) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -116,24 +117,20 @@ def _newest_older(production: Sequence[Row], axis: axes.Axis, value: str) -> str
         raise InputError(
             f"values of `{axis.name}` have no order", hint="say which rows move: `--from OLD`, or `--row NAME`"
         )
-    family, age = _age(value)
+    family, age = _age(axis.name, value)
     for rows in ([row for row in production if not _held(row, axis)], production):
         older = {has for row in rows if (has := row.axes.get(axis.name)) and not axes.is_alias(axis, has)}
-        ages = {has: _age(has) for has in older}
+        ages = {has: _age(axis.name, has) for has in older}
         candidates = [has for has, (kin, its) in ages.items() if kin == family and its < age]
         if candidates:
             return max(candidates, key=lambda has: ages[has][1])
     return ""
 
 
-def _age(value: str) -> tuple[str, tuple[object, ...]]:
-    """The family of a version, and a key that sorts its members oldest first: cu126 is a relative of cu130 only."""
-    from packaging.version import InvalidVersion, Version
-
-    try:
-        return "", (Version(value),)
-    except InvalidVersion:
-        return re.sub(r"[\d.]+", "", value), tuple(int(part) for part in re.findall(r"\d+", value))
+def _age(name: str, value: str) -> tuple[str, tuple[Any, ...]]:
+    """The family of a value, and a key that sorts its members oldest first: cu126 is a relative of cu130 only."""
+    family = "" if axes.AXES[name].grammar is axes.Grammar.PYPI else re.sub(r"[\d.]+", "", value)
+    return family, axes.age(name, value)
 
 
 def _row_scalars(root: Node, name: str) -> Iterator[tuple[str, Scalar]]:
@@ -153,7 +150,7 @@ def _additions(
     chosen = _entries_for(entries, name, moves) if moves else _beside_its_kin(entries, value)
     for entry, listing in zip(entries, _lists(_under(_under(root, "axes"), name)), strict=True):
         if entry in chosen and value not in entry.values:
-            yield edit.inserted(content, listing, _place_among(entry.values, value), value)
+            yield edit.inserted(content, listing, _place_among(name, entry.values, value), value)
 
 
 def _entries_for(entries: Sequence[AxisValues], name: str, moves: Sequence[Move]) -> list[AxisValues]:
@@ -170,20 +167,24 @@ def _entries_for(entries: Sequence[AxisValues], name: str, moves: Sequence[Move]
 
 def _beside_its_kin(entries: Sequence[AxisValues], value: str) -> list[AxisValues]:
     """The entries for a value that no row moves to: those of its family, or the only one."""
-    family, _ = _age(value)
-    return [entry for entry in entries if len(entries) == 1 or family in {_age(has)[0] for has in entry.values}]
+    return [
+        entry
+        for entry in entries
+        if len(entries) == 1 or _age(entry.axis, value)[0] in {_age(entry.axis, has)[0] for has in entry.values}
+    ]
 
 
-def _place_among(values: Sequence[str], value: str) -> int:
+def _place_among(name: str, values: Sequence[str], value: str) -> int:
     """Where the value belongs: in its place when its kin are in order, else last."""
-    kin = [at for at, has in enumerate(values) if _age(has)[0] == _age(value)[0]]
-    ages = [_age(values[at])[1] for at in kin]
-    if not kin or not ages[0]:
+    family, new = _age(name, value)
+    kin = [at for at, has in enumerate(values) if _age(name, has)[0] == family]
+    ages = [_age(name, values[at])[1] for at in kin]
+    if not kin or not re.search(r"\d", value):
         return len(values)
     if ages == sorted(ages):
-        return next((at for at, age in zip(kin, ages, strict=True) if age > _age(value)[1]), kin[-1] + 1)
+        return next((at for at, age in zip(kin, ages, strict=True) if age > new), kin[-1] + 1)
     if ages == sorted(ages, reverse=True):
-        return next((at for at, age in zip(kin, ages, strict=True) if age < _age(value)[1]), kin[-1] + 1)
+        return next((at for at, age in zip(kin, ages, strict=True) if age < new), kin[-1] + 1)
     return len(values)
 
 

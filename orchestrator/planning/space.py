@@ -1,8 +1,6 @@
 """What a matrix can vary: the values of each axis, their order, and which of them fit together."""
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from orchestrator import axes
 from orchestrator.model import Axes, AxisValues
@@ -60,17 +58,7 @@ def ordered(name: str, values: "Sequence[str] | Mapping[str, object]") -> tuple[
     """Versions from the oldest on; words have the order of the file."""
     if axes.AXES[name].grammar not in axes.ORDERED:
         return tuple(values)
-    return tuple(sorted(values, key=lambda value: _age(name, value)))
-
-
-def _age(name: str, value: str) -> tuple[Any, ...]:
-    if axes.AXES[name].grammar is axes.Grammar.PYPI:
-        from packaging.version import Version
-
-        return (Version(value),)
-    # cu126, rocm7.1, 535.104.05, 3.13t: a word that says which kind, numbers, and a free-threaded Python after its twin
-    kind = re.match(r"[a-z]*", value)
-    return (kind[0] if kind else "", tuple(int(part) for part in re.findall(r"\d+", value)), value.endswith("t"))
+    return tuple(sorted(values, key=lambda value: axes.age(name, value)))
 
 
 def misfit(space: Space, partial: Axes) -> str:

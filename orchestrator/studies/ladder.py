@@ -5,6 +5,7 @@ Hardware is what it is: cards, their number and their partition are no answer to
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from orchestrator import axes
 from orchestrator.axes import AXES, Grammar, Where
@@ -54,20 +55,23 @@ def rungs(name: str, value: str, cell: Axes, known: Known, held: Iterable[str] =
     kin = _kin(name, value)
     kept = {text for text in (value, *held) if _kin(name, text) == kin}
     length = _line_of(name, cell)
-    lines = {age(text)[0][:length] for text in kept}
-    newest = {age(text)[0][:length]: text for text in _releases(name, cell, known) if _kin(name, text) == kin}
-    return tuple(sorted(kept | {text for line, text in newest.items() if line not in lines}, key=age))
+    lines = {_numbers(text)[:length] for text in kept}
+    newest = {_numbers(text)[:length]: text for text in _releases(name, cell, known) if _kin(name, text) == kin}
+    return tuple(
+        sorted(kept | {text for line, text in newest.items() if line not in lines}, key=partial(axes.age, name))
+    )
 
 
 def _releases(name: str, cell: Axes, known: Known) -> Iterable[str]:
     """The values that facts name of an axis, old before new; none that only names a line of releases."""
-    return (
+    fit = (
         text
-        for text in sorted(known(_told_as(name, cell)), key=age)
+        for text in known(_told_as(name, cell))
         if _PLAIN.fullmatch(text)
         and not axes.problem_with(AXES[name], text)
-        and len(age(text)[0]) in _COMPONENTS.get(AXES[name].grammar, _ANY)
+        and len(_numbers(text)) in _COMPONENTS.get(AXES[name].grammar, _ANY)
     )
+    return sorted(fit, key=partial(axes.age, name))
 
 
 def _told_as(name: str, cell: Axes) -> str:
@@ -93,9 +97,8 @@ def _line_of(name: str, cell: Axes) -> int:
     return _BRANCH if _told_as(name, cell) == "driver" else _LINE
 
 
-def age(value: str) -> tuple[tuple[int, ...], str]:
-    """Where a value stands among others of its axis, by its numbers."""
-    return tuple(map(int, re.findall(r"\d+", value))), value
+def _numbers(value: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", value)))
 
 
 def between(name: str, start: Axes, goal: Axes, known: Known) -> tuple[str, ...]:

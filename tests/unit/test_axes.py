@@ -332,3 +332,17 @@ def test_a_free_threaded_python_is_not_the_newest() -> None:
 
 def test_an_alias_of_what_nobody_knows_means_nothing() -> None:
     assert axes.meant_by("newest", ()) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "oldest_first"),
+    [
+        ("torch", ["2.6.0rc1", "2.6.0", "2.6.0.post1", "2.10.0"]),
+        ("torch_build", ["cu126", "cu130", "rocm7.2", "rocm7.14"]),
+        ("python", ["3.9", "3.13", "3.13t", "3.14"]),
+        ("driver", ["535.104.05", "580"]),
+    ],
+)
+def test_values_sort_by_their_age(name: str, oldest_first: list[str]) -> None:
+    turned = oldest_first[::-1]
+    assert sorted(turned, key=lambda value: axes.age(name, value)) == oldest_first
