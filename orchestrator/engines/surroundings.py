@@ -1,9 +1,12 @@
 """The environment variables that a cell gets: these, those of its task, and no other; and whose devices it takes."""
 
+import re
 from collections.abc import Mapping
 
 from orchestrator import axes
 from orchestrator.engines.task import Task
+
+_INTEL = re.compile(r"MAX|ARC|FLEX|PVC|BMG|[AB][357][1-9]0$")  # the last are Arc cards; A100, B300, A6000 are NVIDIA's
 
 
 def variables(task: Task, *, scratch: str, path: str) -> dict[str, str]:
@@ -29,16 +32,21 @@ def variables(task: Task, *, scratch: str, path: str) -> dict[str, str]:
 
 
 def platform_of(task: Task) -> str:
-    """The platform whose devices the cell takes, or `cpu`; a ready image is told by the name of its GPU."""
-    gpu = task.cell.axes.get("gpu", "")
+    """The platform whose devices the cell takes, or `cpu`."""
+    return platform_in(task.cell.axes)
+
+
+def platform_in(cell: axes.Axes) -> str:
+    """The same of a cell's axes; what a ready image takes is told by the name of its GPU."""
+    gpu = cell.get("gpu", "")
     if not gpu:
         return "cpu"
-    platform = axes.platform(task.cell.axes)
+    platform = axes.platform(cell)
     if platform != "ready":
         return platform
     if gpu.upper().startswith(("MI", "GFX", "RADEON")):
         return "rocm"
-    return "xpu" if gpu.upper().startswith(("MAX", "ARC", "FLEX", "PVC", "BMG")) else "cuda"
+    return "xpu" if _INTEL.match(gpu.upper()) else "cuda"
 
 
 def visible_devices(platform: str, devices: tuple[str, ...]) -> Mapping[str, str]:

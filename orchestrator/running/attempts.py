@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from orchestrator.axes import platform
+from orchestrator.engines.surroundings import platform_in
 from orchestrator.engines.task import INPUTS, RESULTS
 from orchestrator.errors import InfrastructureError
 from orchestrator.formats import ATTEMPT, CELL, CellFile
@@ -35,8 +36,12 @@ def next_attempt(attempts: Sequence[Attempt]) -> tuple[int, Purpose] | None:
 
 
 def cell_file(cell: PlannedCell) -> bytes:
-    """`cell.json`: what the suite is asked to run, on the device of the cell's torch build."""
-    device = _DEVICES.get(platform(cell.axes), "auto")
+    """`cell.json`: what the suite is asked to run, on the device of the cell's torch build, or of its GPU.
+
+    A ready image without a GPU says neither: there the suite takes what is there.
+    """
+    of_gpu = platform_in(cell.axes) if "gpu" in cell.axes else "ready"
+    device = _DEVICES.get(of_gpu if platform(cell.axes) == "ready" else platform(cell.axes), "auto")
     asked = CellFile(id=cell.id, axes=cell.axes, device=device, profile="smoke")  # type: ignore[arg-type]
     return msgspec.json.format(msgspec.json.encode(asked), indent=1) + b"\n"
 

@@ -44,6 +44,11 @@ def test_visible_devices(platform: str, devices: tuple[str, ...], expected: dict
         ({"image": "x@sha256:0", "gpu": "H100"}, "cuda"),
         ({"image": "x@sha256:0", "gpu": "MI300X"}, "rocm"),
         ({"image": "x@sha256:0", "gpu": "Arc770"}, "xpu"),
+        ({"image": "x@sha256:0", "gpu": "B580"}, "xpu"),
+        ({"image": "x@sha256:0", "gpu": "A770"}, "xpu"),
+        ({"image": "x@sha256:0", "gpu": "B300"}, "cuda"),
+        ({"image": "x@sha256:0", "gpu": "A100"}, "cuda"),
+        ({"image": "x@sha256:0"}, "cpu"),
     ],
 )
 def test_platform_of(make_task: Callable[..., Task], axes: dict[str, str], platform: str) -> None:

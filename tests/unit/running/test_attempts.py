@@ -68,7 +68,10 @@ def test_the_suite_is_asked_for_the_device_of_the_build(build: str, device: str)
 
 
 def test_a_ready_image_says_by_itself_which_device_it_is_for() -> None:
-    assert json.loads(attempts.cell_file(cell(image="sha256:" + "0" * 64)))["device"] == "auto"
+    ready = "sha256:" + "0" * 64
+    assert json.loads(attempts.cell_file(cell(image=ready)))["device"] == "auto"
+    assert json.loads(attempts.cell_file(cell(image=ready, gpu="H100")))["device"] == "cuda"
+    assert json.loads(attempts.cell_file(cell(image=ready, gpu="B580")))["device"] == "xpu"
 
 
 def test_the_env_axis_becomes_variables() -> None:
