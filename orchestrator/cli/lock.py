@@ -24,6 +24,13 @@ _FOR_GOOD = {Cause.MISSING_PACKAGE, Cause.VERSION_MISMATCH}
 @click.command()
 @options(file_option, select_option, tier_option, json_option)
 @click.option("--upgrade", is_flag=True, help="Take the newest of everything that the matrix does not say.")
+@click.option(
+    "--upgrade-package",
+    "packages",
+    multiple=True,
+    metavar="NAME",
+    help="Take the newest of this package or base alone, and leave the rest; repeatable.",
+)
 @click.option("--check", is_flag=True, help="Change nothing: exit 1 when a lock is missing, does not fit or is stale.")
 @click.option("--offline", is_flag=True, help="With --check: ask no index and no mirror.")
 def lock(
@@ -32,6 +39,7 @@ def lock(
     tier: str,
     as_json: bool,
     upgrade: bool,
+    packages: tuple[str, ...],
     check: bool,
     offline: bool,
 ) -> None:
@@ -40,6 +48,7 @@ def lock(
     \b
     torchmatrix lock                      # new images; the locks that fit stay as they are
     torchmatrix lock --upgrade            # the newest of all that the matrix does not say
+    torchmatrix lock --upgrade-package numpy --upgrade-package debian12
     torchmatrix lock --check --offline    # for CI
 
     A lock names each wheel by version, file name and SHA-256, and the version of each distribution package of a base
@@ -53,7 +62,7 @@ def lock(
     locked and this machine does not run it. Exit codes: 0 all is locked; 1 an image cannot be, or a check found
     something; 4 an index or a mirror could not be asked.
     """  # noqa: D301 - click reads \b as the character that it is
-    if upgrade and check:
+    if (upgrade or packages) and check:
         raise click.UsageError("`--check` changes nothing, `--upgrade` does: one of them")
     if offline and not check:
         raise click.UsageError("`--offline` goes with `--check`: a lock is made of what an index says")
@@ -64,7 +73,7 @@ def lock(
     if check:
         _check(planned, wanted, rows, others, folder, as_json=as_json, ask=not offline)
     else:
-        _lock(wanted, rows, others, folder, as_json=as_json, upgrade=upgrade)
+        _lock(wanted, rows, others, folder, as_json=as_json, upgrade=upgrade or frozenset(packages))
 
 
 def _wanted(planned: "Plan") -> "tuple[dict[str, Axes], dict[str, tuple[str, ...]]]":
@@ -101,7 +110,7 @@ def _lock(
     folder: Path,
     *,
     as_json: bool,
-    upgrade: bool,
+    upgrade: bool | frozenset[str],
 ) -> None:
     from msgspec import to_builtins
     from msgspec.structs import replace

@@ -67,7 +67,7 @@ def made_root(base: Base, site: Site, commands: Commands, say: Callable[[str], N
             env={**os.environ, "TMPDIR": folder, **{f"{scheme}_proxy": url for scheme, url in site.proxies.items()}},
         )
         if done.code != 0 and base.locked and (gone := _UNKNOWN_PACKAGE.search(done.log)):
-            raise stale(Stage.BASE, f"the mirror has no package {gone[1]} any more", log=done.log)
+            raise stale(Stage.BASE, f"the mirror has no package {gone[1]} any more", log=done.log, alone=base.name)
         if done.code != 0:
             raise StageFailed(
                 Stage.BASE,
@@ -86,6 +86,7 @@ def _holds(base: Base, packages: Sequence[str]) -> None:
             f"the mirror of {base.suite} has not the packages that are locked: {', '.join(differences[:_SHOWN])}"
             + (f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""),
             log="\n".join(differences),
+            alone=base.name,
         )
 
 

@@ -52,11 +52,11 @@ class StageFailed(InfrastructureError):  # noqa: N818 - reads as what happened
         )
 
 
-def stale(stage: Stage, fact: str, *, log: str = "") -> StageFailed:
-    """What a lock names is not to be had: nothing else is taken in its place."""
-    return StageFailed(
-        stage, fact, log=log, cause=Cause.LOCK_STALE, hint="`torchmatrix lock --upgrade` renews the lock"
-    )
+def stale(stage: Stage, fact: str, *, log: str = "", alone: str = "") -> StageFailed:
+    """What a lock names is not to be had: nothing else is taken in its place. `alone` can be renewed by itself."""
+    hint = "`torchmatrix lock --upgrade` renews the lock"
+    hint += f", `--upgrade-package {alone}` this alone" if alone else ""
+    return StageFailed(stage, fact, log=log, cause=Cause.LOCK_STALE, hint=hint)
 
 
 @contextmanager

@@ -28,10 +28,13 @@ from orchestrator.vocabulary import LockState
 Say = Callable[[str], None]
 
 
-def relock(wanted: Mapping[str, Axes], folder: Path, site: Site, *, upgrade: bool, say: Say) -> Sequence[LockedImage]:
+def relock(
+    wanted: Mapping[str, Axes], folder: Path, site: Site, *, upgrade: bool | frozenset[str], say: Say
+) -> Sequence[LockedImage]:
     """Locks the wanted images (image id -> axes); those whose lock fits keep it unless they are to be upgraded.
 
-    What a failing image had stays as it was. On the way out by an exception every tool that still runs is ended.
+    `upgrade` is everything that they hold, or the packages and bases of these names. What a failing image had stays as
+    it was. On the way out by an exception every tool that still runs is ended.
     """
     commands = Commands()
     try:
@@ -52,25 +55,35 @@ class _Relocking:
         commands: Commands,
         say: Say,
         *,
-        upgrade: bool,
+        upgrade: bool | frozenset[str],
     ) -> None:
-        self._folder, self._site, self._commands, self._say, self._upgrade = folder, site, commands, say, upgrade
+        self._folder, self._site, self._commands, self._say = folder, site, commands, say
+        self._all = upgrade is True
+        self._named = upgrade if isinstance(upgrade, frozenset) else frozenset[str]()
         self._wanted = {image: checked(axes) for image, axes in wanted.items()}
         self._had = held_in(folder).locks
         self._bases: dict[str, tuple[LockedBase, tuple[str, ...]]] = {}
 
     def images(self) -> Sequence[LockedImage]:
         """Every wanted image, in the order wanted."""
-        kept = {} if self._upgrade else {name: self._had[name] for name in self._wanted if self._fits(name)}
-        stay = {} if self._upgrade else {name: lock for name, lock in self._had.items() if name not in self._wanted}
-        neighbours = {name: (lock.axes, lock.versions) for name, lock in (kept | stay).items()}
+        kept = {name: self._had[name] for name in self._wanted if not self._all and self._fits(name)}
+        stay = {name: lock for name, lock in self._had.items() if name not in self._wanted and not self._all}
+        neighbours = {name: (lock.axes, self._held(lock)) for name, lock in (kept | stay).items()}
         anew = {name: axes for name, axes in self._wanted.items() if name not in kept}
-        settled = settle(anew, neighbours, asked_anew(self._site, self._commands), self._say)
+        before = {name: self._held(self._had[name]) for name in anew if name in self._had and not self._all}
+        settled = settle(anew, neighbours, asked_anew(self._site, self._commands), self._say, before)
         return [self._kept(kept[name]) if name in kept else self._written(name, settled) for name in self._wanted]
 
+    def _held(self, lock: LockFile) -> Mapping[str, str]:
+        """The versions of a lock that are to stay."""
+        return {package: version for package, version in lock.versions.items() if package not in self._named}
+
     def _fits(self, image: str) -> bool:
+        """Whether a lock is kept as it is."""
         had = self._had.get(image)
         if had is None or other_image(had, image, self._wanted[image]):
+            return False
+        if self._named & {had.base.name, *had.versions}:
             return False
         try:
             return not other_base(had.base, find_base(self._wanted[image], self._site.bases))
@@ -126,7 +139,7 @@ class _Relocking:
         if base.image:
             return known, ()
         before = [lock.base for lock in self._had.values() if lock.base.packages and not other_base(lock.base, base)]
-        if before and not self._upgrade:
+        if before and not self._all and base.name not in self._named:
             return max(before, key=lambda one: one.date), ()
         try:
             with made_root(base, self._site, self._commands, self._say) as archive:

@@ -42,9 +42,13 @@ def settle(
     neighbours: Mapping[str, tuple[Axes, Versions]],
     ask: Ask,
     say: Callable[[str], None],
+    before: Mapping[str, Versions] | None = None,
 ) -> Settled:
-    """Locks the wanted images (image id -> axes). `neighbours` are locked already and stay as they are."""
-    settling = _Settling(wanted, neighbours, ask)
+    """Locks the wanted images (image id -> axes). `neighbours` are locked already and stay as they are.
+
+    `before` is what the wanted images had and keep where they can.
+    """
+    settling = _Settling(wanted, neighbours, before or {}, ask)
     for image in wanted:
         say(f"image {image}: resolving")
         settling.resolve(image)
@@ -56,8 +60,14 @@ def settle(
 class _Settling:
     """The state of one call: what each image holds, and what was found out on the way."""
 
-    def __init__(self, wanted: Mapping[str, Axes], neighbours: Mapping[str, tuple[Axes, Versions]], ask: Ask) -> None:
-        self._wanted, self._neighbours, self._ask = wanted, neighbours, ask
+    def __init__(
+        self,
+        wanted: Mapping[str, Axes],
+        neighbours: Mapping[str, tuple[Axes, Versions]],
+        before: Mapping[str, Versions],
+        ask: Ask,
+    ) -> None:
+        self._wanted, self._neighbours, self._before, self._ask = wanted, neighbours, before, ask
         self.locks: dict[str, Lock] = {}
         self._failures: dict[str, StageFailed] = {}
         self._words: dict[tuple[str, str, str], str] = {}
@@ -68,10 +78,10 @@ class _Settling:
         return {image: self._failures.get(image) or self.locks[image] for image in self._wanted}
 
     def resolve(self, image: str) -> None:
-        """Locks an image near its nearest neighbours."""
+        """Locks an image near what it had, then its nearest neighbours."""
         axes = self._wanted[image]
         others = [*self._neighbours.values(), *((self._wanted[name], _versions(held)) for name, held in self._done())]
-        prefer: dict[str, str] = {}
+        prefer = dict(self._before.get(image, {}))
         for _, versions in sorted(others, key=lambda other: _distance(axes, other[0])):
             prefer = {**versions, **prefer}
         try:

@@ -137,6 +137,11 @@ def test_a_neighbour_that_stays_behind_is_told_and_an_upgrade_brings_them_togeth
     together = torchmatrix("lock", "--upgrade", "--select", "ci-cpu", "--select", "serve")
     assert "numpy: 2.4.6 -> 2.2.4" in together.stdout
     assert "most have" not in together.stdout
+    wheel(tmp_path / "wheels", "pytest", "9.2.0")
+    wheel(tmp_path / "wheels", "numpy", "2.3.0")
+    one = torchmatrix("lock", "--upgrade-package", "numpy", "--select", "ci-cpu", "--select", "serve")
+    assert one.stdout.count("numpy: 2.2.4 -> 2.3.0") == 2
+    assert "pytest" not in one.stdout
 
 
 def test_a_wheel_that_is_gone_is_stale(torchmatrix: Run, tmp_path: Path, wheels: Path) -> None:
@@ -180,6 +185,8 @@ def test_no_login_of_an_index_reaches_a_lock_or_a_line(
         assert secret not in told
 
 
-@pytest.mark.parametrize("arguments", [("--check", "--upgrade"), ("--offline",)])
+@pytest.mark.parametrize(
+    "arguments", [("--check", "--upgrade"), ("--check", "--upgrade-package", "numpy"), ("--offline",)]
+)
 def test_what_makes_no_sense_is_refused(torchmatrix: Run, arguments: tuple[str, ...]) -> None:
     assert torchmatrix("lock", *arguments).returncode == ExitCode.BAD_INPUT

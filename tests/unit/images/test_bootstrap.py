@@ -197,7 +197,7 @@ def test_a_mirror_that_has_moved_on_is_a_stale_lock_that_names_the_packages(lock
     failure = caught.value.of("image")
     assert (failure.stage, failure.cause) == (Stage.BASE, Cause.LOCK_STALE)
     assert "the mirror of bookworm has not the packages that are locked: adduser: 3.134 -> 3.135, " in failure.reason
-    assert "and 2 more; `torchmatrix lock --upgrade` renews the lock" in failure.reason
+    assert "and 2 more; `torchmatrix lock --upgrade` renews the lock, `--upgrade-package debian12` " in failure.reason
     assert "python3: 3.11.2-1+b1 -> none" in failure.log_tail
     assert docker.inspect(locked.ref) is None
 

@@ -106,6 +106,26 @@ def test_an_upgrade_takes_the_newest_and_says_what_moved(cpu, locking, engine, w
     assert lock.base.packages == ("python3=3.11.2-2",)
 
 
+def test_an_upgrade_of_one_package_or_base_leaves_the_rest(cpu, locking, engine, wheels, wheel_maker):
+    locking(cpu)
+    for name, version in (("sympy", "1.15.0"), ("pytest", "9.2.0")):
+        wheel_maker(wheels, name, version)
+    engine.set("version", "3.11.2-2")
+
+    assert locking(cpu, upgrade=frozenset({"sympy"}))[1][0].moved == ("sympy: 1.14.0 -> 1.15.0",)
+    assert locking(cpu, upgrade=frozenset({"debian12"}))[1][0].moved == ("python3: 3.11.2-1 -> 3.11.2-2",)
+    assert states(locking(cpu, upgrade=frozenset({"not-there"}))[1]) == [LockState.UNCHANGED]
+
+
+def test_a_lock_that_is_made_anew_keeps_what_it_can(cpu, locking, engine, wheels, wheel_maker):
+    locking(cpu)
+    wheel_maker(wheels, "sympy", "1.15.0")
+    place = place_of_lock(locking.folder, image_id(cpu))
+    place.write_text(place.read_text().replace('"g++",', '"gcc",'))
+
+    assert locking(cpu)[0][0].versions["sympy"] == "1.14.0"
+
+
 def test_a_lock_that_does_not_fit_or_is_none_is_made_anew(cpu, locking, engine):
     locking(cpu)
     place = place_of_lock(locking.folder, image_id(cpu))
