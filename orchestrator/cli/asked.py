@@ -37,6 +37,11 @@ def day(word: str) -> dt.date:
     raise InputError(f"`{text.shown(word)}` is not a date", hint="YYYY-MM-DD, such as 2027-04-30")
 
 
+def today() -> str:
+    """Today, as dates are written here."""
+    return dt.datetime.now(tz=dt.UTC).date().isoformat()
+
+
 def lines(stream: IO[bytes]) -> Iterator[bytes | None]:
     """Each line without its end; None for one of more than `MAX_LINE` bytes, of which no more than that is held."""
     while line := stream.readline(MAX_LINE):

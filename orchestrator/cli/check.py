@@ -60,7 +60,8 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter an option
     torchmatrix check torch=2.14.1 python=3.14 scope=torch.compile --on 2027-06-01
 
     Keys are axes (torch, torch_build, python, driver, gpu, gpu_arch, distro, ...), and `scope` for what is asked beside
-    install, import and eager kernels: torch.compile, multi-gpu, third-party-kernels, ... What is not read is named.
+    install, import and eager kernels: torch.compile, multi-gpu, numpy-bridge, triton-kernels, third-party-kernels.
+    What is not read is named.
     Without --on an end of life is told and changes no verdict; what ended before that day is degraded.
 
     Exits 0 supported, 1 degraded or unsupported, 3 unknown, 2 bad input; --batch exits 0 when every line was answered.
@@ -143,6 +144,6 @@ def _answer_one(combo: Mapping[str, str], answer: "Answer", *, as_json: bool, al
     else:
         from orchestrator.reports.answer import page
 
-        show(page(answer, combo, width=width(), colour=colour()))
+        show(page(answer, combo, today=asked.today(), width=width(), colour=colour()))
     allowed = allow_degraded and answer.verdict is Verdict.DEGRADED
     return ExitCode.GOOD if allowed else _EXITS[answer.verdict]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator import text
+from orchestrator.axes import AXES, suggestion
 from orchestrator.model import Alternative, Answer, Axes, Observation, Reason
 from orchestrator.reports.columns import Column, Line, painted, table, wrap
 from orchestrator.reports.columns import page as stacked
@@ -16,13 +17,23 @@ COLOURS: Mapping[Verdict, str] = {
 }
 
 
-def page(answer: Answer, asked: Axes, *, width: int, colour: bool) -> str:
-    """What is known of the combination `asked`: the verdict line first, then a table of its reasons."""
+def page(answer: Answer, asked: Axes, *, today: str, width: int, colour: bool) -> str:
+    """What is known of the combination `asked`: the verdict and what is nearest first, then a table of the reasons.
+
+    `today` (YYYY-MM-DD) tells an end of life that is past from one to come.
+    """
     verdict = f"{answer.verdict.value}: {_pairs(asked)}"
+    until = answer.supported_until
+    ended = answer.verdict is Verdict.SUPPORTED and until is not None and until < today
+    past = f"past its end of life since {text.one_line(until or '', 40)}: --on {today} counts it" if ended else ""
     return stacked(
-        [painted(line, COLOURS[answer.verdict] if colour else "") for line in wrap(verdict, width)],
-        _reasons(answer.reasons, width, colour=colour),
+        [
+            *(painted(line, COLOURS[answer.verdict] if colour else "") for line in wrap(verdict, width)),
+            *wrap(past, width),
+            *(line for name in answer.ignored for line in wrap(_unread(name), width)),
+        ],
         _nearest(answer.nearest, width, colour=colour),
+        _reasons(answer.reasons, width, colour=colour),
         _facts(answer, width),
         _observed(answer.observed, width),
     )
@@ -58,9 +69,13 @@ def _facts(answer: Answer, width: int) -> list[str]:
     told = (
         ("supported until", text.one_line(answer.supported_until or "", 40)),
         ("not given, and could change the answer", _names(answer.missing)),
-        ("not read", _names(answer.ignored)),
     )
     return [line for name, value in told if value for line in wrap(f"{name}: {value}", width)]
+
+
+def _unread(name: str) -> str:
+    near = suggestion(name, AXES) if name not in AXES else "its value says nothing that is known"
+    return f"not read: {text.one_line(name, 80)}" + (f", {near}" if near else "")
 
 
 def _pairs(axes: Axes) -> str:

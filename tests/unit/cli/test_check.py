@@ -143,10 +143,10 @@ VOLTA = ("torch=2.13.0", "torch_build=cu130", "gpu=V100")
 def test_a_refusal_names_its_rule_its_source_and_what_would_do(torchmatrix: Run) -> None:
     done = torchmatrix("check", *VOLTA)
     assert (done.returncode, done.stderr) == (1, "")
-    head, reasons, *rest = done.stdout.split("\n\n")
+    head, nearest, reasons, *_ = done.stdout.split("\n\n")
     assert head == "unsupported: torch=2.13.0 torch_build=cu130 gpu=V100"
     assert "binary-compatibility  arch-binary" in reasons
-    assert rest[0].startswith("nearest")
+    assert nearest.startswith("nearest")
 
 
 def test_one_question_and_a_line_of_a_batch_have_one_answer(torchmatrix: Run, tmp_path: Path) -> None:
