@@ -5,10 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+from orchestrator import schemas
 from orchestrator.axes import image_id
 from orchestrator.images.lock import Lock
 from orchestrator.images.locks import LockedBase, LockedWheel, held_in, lock_file, place_of_lock, read_lock, write_lock
@@ -74,6 +77,7 @@ def test_no_lock_holds_a_place_of_this_machine_or_an_address() -> None:
     assert len(held.locks) >= 7
     for path in LOCKS.glob("*.lock.toml"):
         content = path.read_text()
+        jsonschema.validate(tomllib.loads(content), schemas.read("lock-file"))
         assert "://" not in content, path
         assert str(Path.home()) not in content, path
 
