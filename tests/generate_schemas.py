@@ -10,8 +10,12 @@ from typing import Any
 import msgspec
 
 from orchestrator import formats, model
+from orchestrator.images.gc import ClearingAnswer
+from orchestrator.images.listing import ImageFacts
 from orchestrator.images.locks import LockFile
 from orchestrator.matrix.schema import document_schema
+from orchestrator.matrix.starter import Started
+from orchestrator.running.runs import ListedRun, RunClearing
 from orchestrator.settings.told import SiteAnswer
 
 FOLDER = Path(__file__).parents[1] / "orchestrator" / "schemas"
@@ -19,6 +23,8 @@ TYPES: dict[str, tuple[str, Any]] = {
     "attempt": ("attempt.json: one try at a cell, beside the bundle that it left", model.Attempt),
     "cell": ("cell.json: what the suite is asked to run", formats.CellFile),
     "environment": ("environment.json: what the suite found", formats.EnvironmentFile),
+    "images": ("what `torchmatrix images ls --json` prints", tuple[ImageFacts, ...]),
+    "images-cleared": ("what `torchmatrix images gc --json` prints", ClearingAnswer),
     "impact": ("what `torchmatrix impact --json` prints", model.Impact),
     "lock-check": ("what `torchmatrix lock --check --json` prints", model.LockCheck),
     "lock-file": ("images/locks/*.lock.toml: what an image is made of", LockFile),
@@ -26,7 +32,10 @@ TYPES: dict[str, tuple[str, Any]] = {
     "metric": ("metrics.jsonl: one line of it", formats.MetricRow),
     "plan": ("plan.json, and what `torchmatrix plan --json` prints", model.Plan),
     "progress": ("progress.jsonl: one line of it", formats.ProgressLine),
+    "runs": ("what `torchmatrix runs ls --json` prints", tuple[ListedRun, ...]),
+    "runs-cleared": ("what `torchmatrix runs gc --json` prints", RunClearing),
     "site": ("what `torchmatrix site --json` prints", SiteAnswer),
+    "started": ("what `torchmatrix init --json` prints", Started),
     "structure": ("structure.json: exact counts of a run", formats.StructureFile),
     "summary": ("summary.json: what became of each cell of a run", formats.SummaryFile),
     "upgrade": ("what `torchmatrix upgrade --json` prints", model.Upgrade),

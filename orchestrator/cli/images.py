@@ -28,14 +28,16 @@ def ls(as_json: bool) -> None:
     """List them, least recently used first."""
     from contextlib import closing
 
+    from msgspec import convert, to_builtins
+
     from orchestrator.engines.docker import connection
-    from orchestrator.images.listing import disk_use, list_images
+    from orchestrator.images.listing import ImageFacts, disk_use, list_images
     from orchestrator.settings import load_site
 
     with closing(connection.client(os.environ)) as client:
         found = list_images(client, load_site(os.environ).cache)
     if as_json:
-        show_json([_told(image) for image in found])
+        show_json(to_builtins(convert(to_builtins(found), tuple[ImageFacts, ...])))
         return
     for line in _lines(found):
         show(line)
@@ -57,10 +59,10 @@ def gc(most: int, dry_run: bool, runs: Path, as_json: bool) -> None:
     """
     from contextlib import closing
 
-    from msgspec import to_builtins
+    from msgspec import convert, to_builtins
 
     from orchestrator.engines.docker import connection
-    from orchestrator.images.gc import choose, clear
+    from orchestrator.images.gc import ClearingAnswer, choose, clear
     from orchestrator.images.listing import list_images
     from orchestrator.running.runs import list_runs
     from orchestrator.settings import load_site
@@ -72,10 +74,7 @@ def gc(most: int, dry_run: bool, runs: Path, as_json: bool) -> None:
         if not dry_run:
             done = clear(client, found, done)
     if as_json:
-        told = to_builtins(done)
-        told["removed"] = [_told(image) for image in done.removed]
-        told["kept"] = [{"image": _told(kept.image), "why": kept.why} for kept in done.kept]
-        show_json({**told, "dry_run": dry_run})
+        show_json(to_builtins(convert({**to_builtins(done), "dry_run": dry_run}, ClearingAnswer)))
     else:
         for line in _lines(done.removed):
             show(f"{'would remove' if dry_run else 'removed'}  {line}")
@@ -83,14 +82,6 @@ def gc(most: int, dry_run: bool, runs: Path, as_json: bool) -> None:
             show(f"kept  {_name(kept.image)}: {text.one_line(kept.why)}")
     verb = "would take" if dry_run else "take"
     say(f"{shown(done.before)} before, they {verb} {shown(done.after)}; the build cache of the engine is its own")
-
-
-def _told(image: "ListedImage") -> dict[str, object]:
-    from msgspec import to_builtins
-
-    told: dict[str, object] = to_builtins(image)
-    told.pop("layers")
-    return told
 
 
 def _lines(found: "Iterable[ListedImage]") -> list[str]:

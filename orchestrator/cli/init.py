@@ -27,8 +27,10 @@ _QUESTIONS = 12  # a second each: who has none of the newest releases has anothe
 @json_option
 def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
     """Write a commented first matrix.yaml: the newest releases that are supported on this machine."""
+    from msgspec import to_builtins
+
     from orchestrator.matrix.document import read
-    from orchestrator.matrix.starter import starter
+    from orchestrator.matrix.starter import Started, starter
     from orchestrator.results.files import replacing
     from orchestrator.studies.first_rows import first_matrix
     from orchestrator.support.check import Support
@@ -59,7 +61,8 @@ def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
     except OSError as error:
         raise InfrastructureError(error.strerror or str(error), place=str(file)) from error
     if as_json:
-        show_json({"file": str(file), "found": list(start.found), "rows": [row.name for row in start.rows]})
+        rows = tuple(row.name for row in start.rows)
+        show_json(to_builtins(Started(file=str(file), found=start.found, rows=rows)))
     for line in start.found:
         say(text.one_line(line))
     say(f"wrote {file} with {len(start.rows)} rows; next: torchmatrix plan, torchmatrix run --here")

@@ -27,11 +27,13 @@ def runs() -> None:
 @json_option
 def ls(runs: Path, as_json: bool) -> None:
     """List them, newest first: live, resumable, done."""
+    from msgspec import to_builtins
+
     from orchestrator.running.runs import list_runs
 
     found = list_runs(runs)
     if as_json:
-        show_json([_told(run) for run in found])
+        show_json(to_builtins(found))
         return
     for run in found:
         show(_line(run))
@@ -47,6 +49,9 @@ def ls(runs: Path, as_json: bool) -> None:
 @json_option
 def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, runs: Path, as_json: bool) -> None:
     """Remove old runs. With both options a run goes when either says so."""
+    from msgspec import to_builtins
+    from msgspec.structs import replace
+
     from orchestrator.running.runs import choose, clear, list_runs
 
     if keep is None and max_age is None:
@@ -55,9 +60,7 @@ def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, 
     if not dry_run:
         done = clear(runs, done)
     if as_json:
-        kept = [{"run": _told(each.run), "why": each.why, "failed": each.failed} for each in done.kept]
-        removed = [_told(run) for run in done.removed]
-        show_json({"removed": removed, "kept": kept, "bytes": done.bytes, "dry_run": dry_run})
+        show_json(to_builtins(replace(done, dry_run=dry_run)))
     else:
         for run in done.removed:
             show(f"{'would remove' if dry_run else 'removed'}  {_line(run)}")
@@ -66,13 +69,6 @@ def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, 
     if any(each.failed for each in done.kept):
         sys.exit(ExitCode.INFRASTRUCTURE)
     say(f"{len(done.removed)} runs, {shown(done.bytes)}{' would be' if dry_run else ''} freed")
-
-
-def _told(run: "ListedRun") -> dict[str, object]:
-    from msgspec import to_builtins
-
-    told: dict[str, object] = to_builtins(run, enc_hook=str)  # a path is none of JSON's values
-    return told
 
 
 def _line(run: "ListedRun") -> str:

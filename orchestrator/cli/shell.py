@@ -69,7 +69,7 @@ def _newest(runs: Path) -> Path:
     found = list_runs(runs)
     if not found:
         raise InputError("there is no run", place=str(runs), hint="`--run RUN`, or `--runs FOLDER`")
-    return found[0].path
+    return Path(found[0].path)
 
 
 def _image_of(cell: "PlannedCell", attempt: "Attempt") -> "Image":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from orchestrator.engines.docker.calls import Conflict, Gone, calling
-from orchestrator.images.listing import ListedImage, disk_use, is_ours
+from orchestrator.images.listing import ImageFacts, ListedImage, disk_use, is_ours
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -27,6 +27,23 @@ class Clearing(Struct, frozen=True, kw_only=True):
     kept: tuple[Kept, ...]
     before: int
     after: int
+
+
+class KeptFacts(Struct, frozen=True, kw_only=True):
+    """As `Kept`, for machines."""
+
+    image: ImageFacts
+    why: str
+
+
+class ClearingAnswer(Struct, frozen=True, kw_only=True):
+    """What `torchmatrix images gc --json` prints: with `dry_run` nothing was removed."""
+
+    removed: tuple[ImageFacts, ...]
+    kept: tuple[KeptFacts, ...]
+    before: int
+    after: int
+    dry_run: bool
 
 
 def choose(images: Sequence[ListedImage], most: int, needed: Mapping[str, str]) -> Clearing:

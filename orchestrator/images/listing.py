@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 _MAKES_A_LAYER = re.compile(r"(?:RUN|COPY|ADD|WORKDIR)\b|$")  # `$`: an imported root says nothing
 
 
-class ListedImage(Struct, frozen=True, kw_only=True):
+class ImageFacts(Struct, frozen=True, kw_only=True):
     """One of our images, or a base of them (then `recipe` is empty).
 
     `size` is in bytes with all that it shares, `used` when a run or a build last asked for it, `containers` are those
-    that are made of it. `layers` are its chain from the bottom: a name for each, equal in images that share it, and
-    its bytes.
+    that are made of it.
     """
 
     id: str
@@ -35,6 +34,11 @@ class ListedImage(Struct, frozen=True, kw_only=True):
     size: int
     used: str
     containers: tuple[str, ...]
+
+
+class ListedImage(ImageFacts, frozen=True, kw_only=True):
+    """An image with its chain of layers from the bottom: a name for each, equal in images that share it, its bytes."""
+
     layers: tuple[tuple[str, int], ...]
 
 

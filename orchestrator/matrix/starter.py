@@ -29,6 +29,14 @@ class Start(Struct, frozen=True, kw_only=True):
     runner: Axes
 
 
+class Started(Struct, frozen=True, kw_only=True):
+    """What `torchmatrix init --json` prints: the file that was written, what was found here, the names of the rows."""
+
+    file: str
+    found: tuple[str, ...]
+    rows: tuple[str, ...]
+
+
 def starter(start: Start) -> str:
     """The text of the file."""
     lines = [

@@ -39,7 +39,7 @@ class ListedRun(Struct, frozen=True, kw_only=True):
     """
 
     id: str
-    path: Path
+    path: str
     started: str
     state: RunState
     cells: int
@@ -57,11 +57,15 @@ class KeptRun(Struct, frozen=True, kw_only=True):
 
 
 class RunClearing(Struct, frozen=True, kw_only=True):
-    """The runs that go, those that stay although it was their turn, and the bytes of what goes."""
+    """The runs that go, those that stay although it was their turn, and the bytes of what goes.
+
+    With `dry_run` nothing was removed.
+    """
 
     removed: tuple[ListedRun, ...]
     kept: tuple[KeptRun, ...]
     bytes: int
+    dry_run: bool = False
 
 
 def list_runs(runs: Path) -> tuple[ListedRun, ...]:
@@ -100,11 +104,12 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
     kept = list(chosen.kept)
     for run in chosen.removed:
         try:
-            with lock.held(run.path), folder.told(run.path):
+            place = Path(run.path)
+            with lock.held(place), folder.told(place):
                 going = runs / f".going-{run.id}"
-                run.path.rename(going)
+                place.rename(going)
         except InfrastructureError as held:
-            kept.append(KeptRun(run=run, why=held.fact, failed=not _is_live(run.path)))
+            kept.append(KeptRun(run=run, why=held.fact, failed=not _is_live(Path(run.path))))
             continue
         removed.append(run)
     with folder.told(runs):
@@ -120,7 +125,7 @@ def _listed(path: Path) -> ListedRun:
     state, cells, images = _state(path)
     return ListedRun(
         id=path.name,
-        path=path,
+        path=str(path),
         started=datetime.strptime(matched[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).isoformat(),
         state=RunState.LIVE if _is_live(path) else state,
         cells=cells,

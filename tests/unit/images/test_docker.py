@@ -166,10 +166,10 @@ def test_where_the_engine_keeps_images_is_known_when_it_is_here(docker, engine):
     assert docker.root_dir() is None
 
 
-@pytest.mark.parametrize("call", ["labelled", "import_root", "tag"])
+@pytest.mark.parametrize("call", ["import_root", "tag"])
 def test_what_the_engine_refuses_is_told(docker, engine, call, tmp_path):
     engine.set("down", "yes")
-    arguments = {"labelled": ("a",), "import_root": (tmp_path, "a:1", {}), "tag": ("a", "b:1")}[call]
+    arguments = {"import_root": (tmp_path, "a:1", {}), "tag": ("a", "b:1")}[call]
 
     with pytest.raises(InfrastructureError, match="could not"):
         getattr(docker, call)(*arguments)

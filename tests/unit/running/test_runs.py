@@ -86,7 +86,7 @@ def run(number: int, state: RunState = RunState.DONE, days: int = 0) -> ListedRu
     started = NOW - timedelta(days=days, minutes=number)
     return ListedRun(
         id=f"20261129T100000Z-{number:04x}",
-        path=Path("x"),
+        path="x",
         started=started.isoformat(),
         state=state,
         cells=3,
