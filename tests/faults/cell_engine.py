@@ -31,6 +31,7 @@ class Container:
         self.folder = folder
         self.process: subprocess.Popen[bytes] | None = None
         self.paused = False
+        self.attached = False
         self.kills = 0
         self.started = threading.Event()
         (folder / "out").mkdir(parents=True)
@@ -42,6 +43,7 @@ class Container:
         given = dict(pair.split("=", 1) for pair in self.config["Env"])
         self.process = subprocess.Popen(
             [sys.executable, *(part.replace("/results", str(self.folder)) for part in self.config["Cmd"])],
+            cwd=self.folder,
             env={**given, "PYTHONPATH": str(Path(suites).parent), "PATH": os.environ["PATH"]},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -66,11 +68,13 @@ class Container:
         self.kill(signal.SIGKILL)
         if self.process is not None:
             self.process.wait()
+            if self.process.stdout is not None and not self.attached:
+                self.process.stdout.close()
         self.started.set()
 
 
 class CellEngine(FakeEngine):
-    """`containers` by name; `images` are the references that it has. What it did is in `calls`."""
+    """`containers` by name; `images` are the references that it has, `asked` those that containers were made of."""
 
     def __init__(self, path: Path) -> None:
         self.containers: dict[str, Container] = {}
@@ -78,6 +82,7 @@ class CellEngine(FakeEngine):
         self.live: set[socket.socket] = set()
         self.folder = path.parent
         self.made = 0
+        self.asked: list[str] = []
         super().__init__(path, CellHandler)
         self.environ |= {"ENGINE": "docker", "READY_IMAGE": IMAGE}
 
@@ -127,6 +132,7 @@ class CellHandler(Handler):
 
     def on_create(self, body: bytes) -> None:
         config = json.loads(body)
+        self.server.asked.append(config["Image"])
         if config["Image"] not in self.server.images:
             self.answer(404, json.dumps({"message": f"No such image: {config['Image']}"}).encode())
             return
@@ -148,8 +154,11 @@ class CellHandler(Handler):
             return
         self.close_connection = True
         self.wfile.write(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+        container.attached = True
         container.started.wait(30)
-        if container.process is not None and container.process.stdout is not None:
+        if container.process is None or container.process.stdout is None:
+            return
+        with container.process.stdout:
             while piece := os.read(container.process.stdout.fileno(), 1 << 16):
                 with suppress(OSError):  # nobody listens: it is drained all the same
                     self.wfile.write(bytes([1, 0, 0, 0]) + len(piece).to_bytes(4, "big") + piece)

@@ -15,8 +15,9 @@ from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-HANG, HALF, GARBAGE, DROP, REFUSE, MISSING = "hang", "half", "garbage", "drop", "refuse", "missing"
-FAULTS = (HANG, HALF, GARBAGE, DROP, REFUSE)
+HANG, HALF, GARBAGE, DROP = "hang", "half", "garbage", "drop"
+REFUSE, CONFLICT, MISSING = "refuse", "conflict", "missing"  # HTTP 500, 409, 404
+FAULTS = (HANG, HALF, GARBAGE, DROP, REFUSE, CONFLICT)
 
 
 Engine = TypeVar("Engine", bound="FakeEngine")
@@ -133,6 +134,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.over.wait(30)
         elif fault == REFUSE:
             self.answer(500, b'{"message": "the engine has a bad day"}')
+        elif fault == CONFLICT:
+            self.answer(409, b'{"message": "somebody else is at it"}')
         elif fault == MISSING:
             self.answer(404, b'{"message": "No such image"}')
         elif fault == GARBAGE:

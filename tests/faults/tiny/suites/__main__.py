@@ -44,6 +44,8 @@ if does == "deafly-hang":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if does.endswith("hang"):
     time.sleep(120)
+if does == "slow":
+    time.sleep(1)
 if does == "abort":
     os.abort()
 if does == "exit-0":
