@@ -1,6 +1,7 @@
 """Whether anything spoke of each component that was named: an answer never calls supported what no fact speaks of."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from orchestrator.axes import AXES
 from orchestrator.support.axes import COMPANIONS
@@ -15,6 +16,7 @@ _TOGETHER = (
     ("driver", "driver_cuda"),
     ("cuda_runtime", "container_cuda", "cuda_toolkit", "torch_build"),
 )
+_A_SLIP = 0.75
 _OF_BUILDS = {RuleKind.BINARY_COMPATIBILITY, RuleKind.VALIDATED_LIST}
 
 
@@ -41,7 +43,7 @@ def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
         silent.append("scope")
     if "image" in asked and "torch" not in question.values:
         silent.append("image")  # what is in it is known once it ran
-    unread = [axis for axis in question.ignored if axis in AXES and axis not in spoken and _matters(question, axis)]
+    unread = [axis for axis in question.ignored if axis not in spoken and _matters(question, axis)]
     return tuple(dict.fromkeys((*silent, *unread)))
 
 
@@ -75,15 +77,19 @@ def _asks_for_a_wheel(question: Question) -> bool:
 
 
 def _matters(question: Question, axis: str) -> bool:
+    """Whether what could not be read may change the answer; a key that is like no axis is nobody's slip of the pen."""
+    if axis not in AXES:
+        return bool(get_close_matches(axis, list(AXES), n=1, cutoff=_A_SLIP))
     return axis != "gpu" or "gpu_arch" not in question.values
 
 
 def no_data(question: Question, silent: Sequence[str]) -> Said:
     """The reason of an answer that is unknown because nothing speaks of some of what was asked."""
     named = ", ".join(f"{axis} {question.values[axis].text}" if axis in question.values else axis for axis in silent)
-    because = (
-        f"nothing that is known speaks of {named}" if silent else "nothing that is known speaks of this combination"
-    )
+    because = f"nothing that is known speaks of {named or 'this combination'}"
+    if silent and set(silent) <= {"gpu", "gpu_arch"} and (build := question.values.get("torch_build")):
+        torch = f"torch {question.values['torch'].text}" if "torch" in question.values else "torch"
+        because = f"no list was seen of what the {build.text} build of {torch} holds code for: {named} may be on it"
     return Said(
         kind=RuleKind.NO_DATA,
         rule="no-data",

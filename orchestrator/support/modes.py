@@ -77,7 +77,7 @@ class Modes:
     def _of_many(self, question: Question, builds: Sequence[str], driver: Driver) -> Iterator[Said]:
         """A release without a build: the driver serves all of its CUDA builds, none, or it depends on the build."""
         runtimes = [Runtime(_cuda_of(build), "torch") for build in builds]
-        doubt = f"it depends on the build: driver {driver.axes[0]} serves some of {', '.join(builds)}, not all"
+        doubt = f"it depends on the build: {_shown(question, driver)} serves some of {', '.join(builds)}, not all"
         yield from self._all_alike(question, runtimes, driver, doubt, ("torch_build",))
 
     def _of_range(self, question: Question, runtime: Runtime, driver: Driver) -> Iterator[Said]:
@@ -115,9 +115,9 @@ class Modes:
             yield from self._of_range(question, runtime, driver)
             return
         native, minor = self._native(runtime.version, driver), self._minor_fit(runtime.version, driver)
-        shown = " and ".join(f"{axis} {question.values[axis].text}" for axis in driver.axes)
+        shown = _shown(question, driver)
         cuda = f"CUDA {runtime.version.text}"
-        if native is Fit.YES:
+        if native is Fit.YES and not _is_overtaken(question, driver):
             because = f"{shown} serves {cuda} natively"
             yield self._say(question, "driver-floor", Verdict.SUPPORTED, because, runtime.axis, rank=_NATIVE_RANK)
             return
@@ -249,6 +249,18 @@ def at_least(value: Value, floor: spans.Release) -> Fit:
     if spans.within(value.spans, above):
         return Fit.YES
     return Fit.MAYBE if spans.overlap(value.spans, above) else Fit.NO
+
+
+def _shown(question: Question, driver: Driver) -> str:
+    return " and ".join(f"{axis} {question.values[axis].text}" for axis in driver.axes)
+
+
+def _is_overtaken(question: Question, driver: Driver) -> bool:
+    """Whether a compatibility package that was named is newer than the driver: its library comes first then."""
+    compat = question.values.get("cuda_compat")
+    if compat is None or not compat.spans or driver.level is None:
+        return False
+    return at_least(driver.level, spans.lowest(compat.spans)) is Fit.NO
 
 
 def _driver(question: Question) -> Driver | None:

@@ -19,6 +19,19 @@ _LONGEST = 400
 _MOST = 64
 _ABSENT = re.compile(r"(?:none|no|n/a|null|absent|not installed|-)?", re.IGNORECASE)
 _ANY = re.compile(r"(?:any|all|\*|unknown|\?)", re.IGNORECASE)
+# How people call an axis elsewhere.
+_OTHER_NAMES: Mapping[str, str] = {
+    "pytorch": "torch",
+    "cuda": "cuda_runtime",
+    "rocm": "rocm_userspace",
+    "nvidia_driver": "driver",
+    "driver_version": "driver",
+    "python_version": "python",
+    "compute_capability": "gpu_arch",
+    "gpu_name": "gpu",
+    "mig": "partition",
+    "arch": "host_arch",
+}
 _VARIABLE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\S*)")
 _NCCL = re.compile(r"nvidia[-_]nccl[-_]cu(\d+)(?:\s*==\s*([\d.]+))?")
 _ARCHES = re.compile(r"(?:sm|compute)_\d{2,3}[af]?|gfx[0-9]{1,2}[0-9a-f]{2}|\b\d{1,2}\.\d\b")
@@ -28,7 +41,8 @@ def read(combination: Mapping[str, object]) -> Question:
     """The question that a combination asks; keys are axes, values as people write them."""
     question = Question(values={}, origin={}, scope=frozenset(), ignored=())
     ignored: list[str] = []
-    for axis, raw in combination.items():
+    for key, raw in combination.items():
+        axis = key if key in AXES or _OTHER_NAMES.get(key, key) in combination else _OTHER_NAMES.get(key, key)
         if axis not in AXES or len(question.values) > _MOST:
             ignored.append(text.one_line(str(axis), 60))
         elif not _take(question, axis, raw):

@@ -142,7 +142,13 @@ def test_a_toolkit_is_the_first_for_an_architecture(arch: str, before: str, firs
     assert [verdict(gpu_arch=arch, cuda_runtime=cuda) for cuda in (before, first)] == [NO, YES]
 
 
-@pytest.mark.parametrize("arch", ["sm_100", "sm_103", "sm_120", "sm_121"])
+@pytest.mark.parametrize("arch", ["sm_103", "sm_121"])
+def test_of_a_later_blackwell_only_the_driver_of_its_own_first_toolkit_is_known(arch: str) -> None:
+    drivers = ("570.25", "570.26", "575.51.02", "575.51.03")
+    assert [verdict(gpu_arch=arch, driver=driver) for driver in drivers] == [NO, OPEN, OPEN, YES]
+
+
+@pytest.mark.parametrize("arch", ["sm_100", "sm_120"])
 def test_blackwell_has_a_first_driver(arch: str) -> None:
     assert [verdict(gpu_arch=arch, driver=d) for d in ("570.25", "570.26", "570.27")] == [NO, YES, YES]
     assert [verdict(gpu_arch=arch, driver_cuda=level) for level in ("12.7", "12.8", "12.9")] == [NO, YES, YES]
@@ -283,3 +289,26 @@ def test_of_two_printed_ends_the_earlier_counts() -> None:
     told = {"gpu": "H100", "driver": "570.211.01"}
     days = (date(2026, 1, 26), date(2026, 3, 1))
     assert [Support(SUPPORT.facts, on=day).verdict(told) for day in days] == [YES, PART]
+
+
+@pytest.mark.parametrize(
+    ("companion", "release", "torch", "other"),
+    [
+        ("torchvision", "0.20.1", "2.5.1", "2.5.0"),
+        ("torchvision", "0.24.0", "2.9.0", "2.9.1"),
+        ("torchvision", "0.24.1", "2.9.1", "2.9.0"),
+        ("torchvision", "0.27.1", "2.12.1", "2.12.0"),
+        ("torchaudio", "2.0.2", "2.0.1", "2.0.0"),
+        ("torchaudio", "2.9.1", "2.9.1", "2.9.0"),
+    ],
+)
+def test_a_companion_pins_one_patch_of_torch(companion: str, release: str, torch: str, other: str) -> None:
+    assert [verdict(**{companion: release, "torch": which}) for which in (torch, other)] == [YES, NO]
+
+
+@pytest.mark.parametrize(
+    ("triton", "torch", "other"),
+    [("3.3.0", "2.7.0", "2.7.1"), ("3.5.0", "2.9.0", "2.9.1"), ("3.5.1", "2.9.1", "2.9.0")],
+)
+def test_another_triton_than_the_pinned_breaks_only_what_is_compiled(triton: str, torch: str, other: str) -> None:
+    assert [verdict(triton=triton, torch=which) for which in (torch, other)] == [YES, PART]

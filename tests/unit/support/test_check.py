@@ -227,3 +227,23 @@ def test_what_cannot_be_read_is_never_called_supported(real_support: Support, ce
     answer = real_support.answer({**cell, axis: "~~ nobody can read this ~~"})
     assert answer.verdict is not YES
     assert axis in answer.ignored
+
+
+def test_a_key_that_looks_like_a_slip_of_the_pen_is_not_passed_over(real_support: Support) -> None:
+    asked = {"torch": "2.13.0", "torch_build": "cu130", "gpu": "H100"}
+    assert real_support.verdict(asked | {"drvier": "535"}) is Verdict.UNKNOWN
+    answer = real_support.answer(asked | {"fabric_manager": "575"})
+    assert (answer.verdict, answer.ignored) == (YES, ("fabric_manager",))
+
+
+def test_an_axis_is_read_by_the_name_that_people_give_it(real_support: Support) -> None:
+    asked = {"torch": "2.6.0", "driver": "550", "gpu": "H100"}
+    assert real_support.verdict(asked | {"cuda": "13.0"}) is Verdict.UNSUPPORTED
+    assert real_support.answer({"pytorch": "2.6.0", "python": "3.11"}).ignored == ()
+
+
+def test_a_package_newer_than_the_driver_comes_first_whatever_the_driver_could_do(real_support: Support) -> None:
+    asked = {"torch": "2.7.1", "torch_build": "cu118", "driver": "535"}
+    assert real_support.verdict(asked | {"gpu": "RTX 4090"}) is YES
+    assert real_support.verdict(asked | {"gpu": "RTX 4090", "cuda_compat": "13.0"}) is Verdict.UNSUPPORTED
+    assert real_support.verdict(asked | {"gpu": "A100", "cuda_compat": "13.0"}) is YES
