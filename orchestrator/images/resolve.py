@@ -1,5 +1,6 @@
 """Requirements -> pinned wheels, by uv, from the site's indexes. Answers are kept on disk by what was asked."""
 
+import json
 import os
 import sys
 import tempfile
@@ -117,6 +118,18 @@ def _sources(question: Question, site: Site) -> list[str]:
     ]
 
 
+def _settings(sources: Sequence[str]) -> str:
+    """The index options as a settings file of uv: on a command line every user could read the logins in them."""
+    options = list(zip(sources[::2], sources[1::2], strict=True))
+    indexes = [(url, option == "--default-index") for option, url in options if option.endswith("index")]
+    links = [place for option, place in options if option == "--find-links"]
+    strategy = next(value for option, value in options if option == "--index-strategy")
+    lines = [f"index-strategy = {json.dumps(strategy)}", f"find-links = {json.dumps(links, ensure_ascii=False)}"]
+    for url, is_default in indexes:
+        lines += ["[[index]]", f"url = {json.dumps(url, ensure_ascii=False)}", f"default = {str(is_default).lower()}"]
+    return "\n".join(lines) + "\n"
+
+
 def uv() -> str:
     """The uv that torchmatrix was installed with."""
     from uv import find_uv_bin
@@ -140,15 +153,23 @@ def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
         folder = Path(name)
         (folder / "requirements.in").write_text("\n".join(question.requirements) + "\n")
         (folder / "constraints.txt").write_text("\n".join(question.constraints) + "\n")
+        (folder / "uv.toml").write_text(_settings(_sources(question, site)))
         if question.preferences:
             (folder / "pylock.toml").write_text(_before(question.preferences))
         done = commands.run(
             [
                 *(uv(), "pip", "compile", "requirements.in", "--constraints", "constraints.txt"),
                 *("--format", "pylock.toml", "--output-file", "pylock.toml", "--no-header", "--generate-hashes"),
-                *("--no-config", "--no-python-downloads", "--only-binary", ":all:", "--python", sys.executable),
+                *(
+                    "--config-file",
+                    "uv.toml",
+                    "--no-python-downloads",
+                    "--only-binary",
+                    ":all:",
+                    "--python",
+                    sys.executable,
+                ),
                 *("--python-version", question.python, "--python-platform", question.platform),
-                *_sources(question, site),
             ],
             deadline_s=_DEADLINE_S,
             env=uv_environment(site, os.environ),

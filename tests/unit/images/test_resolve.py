@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from orchestrator.images.command import Commands
 from orchestrator.images.failure import StageFailed
 from orchestrator.images.resolve import (
     Question,
@@ -139,3 +140,22 @@ def test_what_is_asked_anew_is_asked_once_and_a_refusal_is_an_answer(site, wheel
             ask(gone)
         failures.append(caught.value)
     assert failures[0] is failures[1]
+
+
+def test_no_login_of_an_index_stands_on_a_command_line(with_site, commands, monkeypatch):
+    """Every user of a machine can read the command lines of all others."""
+    started = []
+    run = Commands.run
+    monkeypatch.setattr(
+        Commands, "run", lambda self, argv, **more: started.append(list(argv)) or run(self, argv, **more)
+    )
+    site = with_site(
+        indexes={"": "http://ci:hunter22@127.0.0.1:1/simple", "cpu": "http://ci:hunter33@127.0.0.1:1/cpu"},
+        extra_indexes=("http://ci:hunter44@127.0.0.1:1/more",),
+    )
+
+    with pytest.raises(StageFailed):
+        resolve(QUESTION, site, commands)
+
+    assert started
+    assert "hunter" not in str(started)
