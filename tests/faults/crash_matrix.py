@@ -9,13 +9,15 @@ import hashlib
 import json
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
+from typing import TypeVar
 from xml.etree import ElementTree as ET
 
 from cell_engine import CellEngine, cell_engine
@@ -43,13 +45,25 @@ ENDS: Mapping[str, frozenset[int]] = {
 }
 
 
-def sample(commit: str, every: int = 7) -> tuple[tuple[str, str], ...]:
-    """One case in seven, by the commit: all are run in the course of some commits, and the same for the same one.
+Item = TypeVar("Item")
 
-    A commit that breaks something keeps failing when its tests are run again; seven shares no factor with the numbers
-    of kinds, states and steps, so each sample has some of each.
+
+def commit() -> str:
+    """The commit that is checked out; without git, always the same."""
+    try:
+        asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return asked.stdout.decode()
+
+
+def sample(every: Sequence[Item], commit: str, share: int) -> tuple[Item, ...]:
+    """One in `share`, by the commit: in the course of some commits all are run, and the same for the same one.
+
+    A commit that breaks something keeps failing when its tests are run again. Of the matrix one case in seven is run:
+    seven shares no factor with the numbers of kinds, states and steps, so that each sample has some of each.
     """
-    return CASES[int(hashlib.sha256(commit.encode()).hexdigest(), 16) % every :: every]
+    return tuple(every[int(hashlib.sha256(commit.encode()).hexdigest(), 16) % share :: share])
 
 
 def case(point: str, kind: str, folder: Path) -> str:

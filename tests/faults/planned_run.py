@@ -179,6 +179,7 @@ def main() -> int:
     verb, place, *rest = sys.argv[1:]
     folder.MIN_FREE = int(os.environ.get("MIN_FREE", "0"))
     stock.PATIENCE_S = float(os.environ.get("PATIENCE_S", "0.2"))
+    time.sleep(max(0.0, float(os.environ.get("START_AT", "0")) - time.time()))
     image = os.environ.get("READY_IMAGE", "")
     if image:
         running.supply = partial(_ready, image)  # type: ignore[assignment] # without a look for torch in it

@@ -104,14 +104,3 @@ def test_a_second_process_does_not_write_a_run_that_is_being_written(tmp_path: P
     assert (run / "journal.jsonl").read_bytes() == before
     process.send_signal(signal.SIGINT)
     ended(process, 130)
-
-
-def test_runs_of_the_same_second_do_not_meet(tmp_path: Path) -> None:
-    both = [started("run", tmp_path, "pass"), started("run", tmp_path, "pass")]
-    for process in both:
-        ended(process, 0)
-    runs = sorted(tmp_path.iterdir())
-    assert len(runs) == 2
-    for run in runs:
-        assert statuses(run) == ["passed"]
-        check(run)

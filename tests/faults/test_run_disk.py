@@ -1,11 +1,13 @@
 """The disk of the runs is full or read-only: told with path and bytes, nothing that was there is lost."""
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from crash_matrix import commit, committed, reported, sample
 from planned_run import check, ended, only_run, started, statuses
 
 
@@ -32,8 +34,15 @@ def resize(disk: Path, size: str) -> None:
     mount("-o", f"remount,size={size}", str(disk))
 
 
+PAGES = tuple(range(1, 28))  # of 4 KiB: from a disk that takes no journal to one that takes the whole run
+
+
+def test_the_sizes_come_to_all() -> None:
+    assert {size for number in range(100) for size in sample(PAGES, str(number), 4)} == set(PAGES)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("pages", [1, 2, 3, 5, 10, 15, 17, 18, 19, 20])  # the last of them are near the merged files
+@pytest.mark.parametrize("pages", sorted({1, 3, *sample(PAGES, commit(), 4)}))
 def test_a_run_on_a_disk_that_fills_ends_with_4_and_goes_on_when_there_is_room(disk: Path, pages: int) -> None:
     resize(disk, f"{pages * 4}k")
     process = started("run", disk, "pass", "fail", TMPDIR=str(disk.parent))
@@ -42,11 +51,16 @@ def test_a_run_on_a_disk_that_fills_ends_with_4_and_goes_on_when_there_is_room(d
     assert process.returncode == 0 or str(disk) in said
     run = only_run(disk)
     planned = (run / "plan.json").exists()
+    told, before = reported(said), committed(run)
     assert planned == (pages > 2)
+    assert len(before) >= len(told)
     resize(disk, "64m")
     ended(started("resume", run), 0 if planned else 2)
     if planned:
         assert statuses(run) == ["passed", "failed"]
+        assert {path: path.read_bytes() for path in before} == before
+        cells = json.loads((run / "summary.json").read_bytes())["cells"]
+        assert told.items() <= {cell["id"]: cell["status"] for cell in cells}.items()
         check(run)
 
 
