@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import TIERS
-from orchestrator.cli.output import say
+from orchestrator.cli.output import keep_out, say
 from orchestrator.cli.vendors import support_of
 from orchestrator.errors import InfrastructureError
+from orchestrator.masking import Masker
 
 if TYPE_CHECKING:
     from orchestrator.model import Host, Matrix, Plan
@@ -24,7 +25,7 @@ def matrix(file: Path) -> "Matrix":
     # What is read, checked and not acted on yet must not look as if it were.
     if waiting := [name for name in ("loads", "gates") if getattr(read, name)]:
         say(f"note: {file}: {', '.join(waiting)}: read and checked, nothing acts on it yet")
-    return resolve(read, support_of(read, file.parent).facts.values) if has_aliases(read) else read
+    return resolve(read, support_of(read, file.parent).facts.listed) if has_aliases(read) else read
 
 
 def observed_in(runs: Path) -> "Observed":
@@ -66,7 +67,9 @@ def site_of(file: Path) -> "Site":
 
     from orchestrator.settings import load_site
 
-    return replace(load_site(os.environ), locks=locks_beside(file))
+    site = replace(load_site(os.environ), locks=locks_beside(file))
+    keep_out(Masker(site.passwords))
+    return site
 
 
 def plan_of(file: Path, select: tuple[str, ...], tier: str, engine: str | None) -> tuple["Plan", "Host"]:
