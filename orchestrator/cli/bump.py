@@ -82,7 +82,7 @@ def _shifts(done: "Bump", before: "Matrix", after: "Matrix", folder: Path, axis:
 
     support = support_of(after, folder)
     old, new = (
-        {row.name: row.axes for row in resolve(matrix, support.facts.values).production} for matrix in (before, after)
+        {row.name: row.axes for row in resolve(matrix, support.facts.listed).production} for matrix in (before, after)
     )
     return [
         Shift(

@@ -40,7 +40,7 @@ def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
         raise InputError("there is a file already", place=str(file), hint="another name, or `--force`")
     host = host_of(engine)
     facts = load_facts()
-    known = {axis: facts.values(axis) for axis in ("torch", "torch_build")}
+    known = {axis: facts.listed(axis) for axis in ("torch", "torch_build")}
     absent: list[str] = []
     start = first_matrix(host, _pythons(host), known, Support(facts), _is_there(absent))
     if absent:

@@ -33,6 +33,15 @@ COMPANIONS = frozenset(
 _CUDA_BUILD = re.compile(r"cu(\d{1,2})(\d)", re.ASCII)
 
 
+# Axes that no one gives and that rules may speak of: they follow from what was given.
+DERIVED = frozenset(
+    {
+        *("gfx_as", "override_family", "partition_known", "nccl_packages", "nccl_cuda", "nccl_nvls", "cxx11_abi"),
+        *("ld_library_path", "triton_ptxas", "ext_name", "ext_torch", "ext_cuda", "ext_glibc", "ext_cxx11_abi"),
+    }
+)
+
+
 def is_version(name: str) -> bool:
     """Whether values of the axis are versions, and not words."""
     return name in _VERSIONS or (name in AXES and AXES[name].grammar is Grammar.VERSION)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 
 from orchestrator import axes as cell_axes
 from orchestrator.axes import AXES
@@ -115,6 +116,7 @@ class Support:
                 yield from table.findings(question)
 
     def _beside_the_tables(self, question: Question) -> Iterator[Said]:
+        yield from map(partial(coverage.contradiction, question), question.contradictions)
         yield from listed_arches(question, self.facts)
         if self._modes is not None:
             yield from self._modes.said(question, self.facts.cuda_builds(question))

@@ -17,15 +17,19 @@ _TOGETHER = (
     ("cuda_runtime", "container_cuda", "cuda_toolkit", "torch_build"),
 )
 _A_SLIP = 0.75
+_SURROUNDINGS = {"python", "os", "distro", "glibc", "libc", "host_arch", "channel", "base", "gpus", "backend", "scope"}
 _OF_BUILDS = {RuleKind.BINARY_COMPATIBILITY, RuleKind.VALIDATED_LIST}
 
 
 def uncovered(question: Question, said: Sequence[Said]) -> tuple[str, ...]:
     """The axes that were given and that nothing spoke of, or that could not be read."""
-    proofs = [each for each in said if each.because and (each.proves or each.verdict is not Verdict.SUPPORTED)]
+    told = [each for each in said if each.because and not each.until]  # an end of life proves nothing at any time
+    proofs = [each for each in told if each.proves or each.verdict is not Verdict.SUPPORTED]
     spoken = {axis for each in proofs for axis in each.axes}
     asked = [axis for axis in question.values if axis not in question.origin]
     silent = [axis for axis in asked if axis in COMPANIONS and not spoken & {axis}]
+    if asked and set(asked) <= _SURROUNDINGS:
+        silent += asked
     silent += [axis for axis in _ALONE if axis in asked and axis not in spoken]
     for group in _groups(question):
         given = [axis for axis in group if axis in asked]
@@ -97,4 +101,18 @@ def no_data(question: Question, silent: Sequence[str]) -> Said:
         verdict=Verdict.UNKNOWN,
         axes=tuple(silent),
         because=because,
+    )
+
+
+def contradiction(question: Question, between: tuple[str, str, str]) -> Said:
+    """The reason of an answer that is unknown because what was asked says two things of one component."""
+    axis, other, asked_for = between
+    said = f"{axis} {question.values[axis].text}"
+    return Said(
+        kind=RuleKind.NO_DATA,
+        rule="contradiction",
+        rank=0,
+        verdict=Verdict.UNKNOWN,
+        axes=question.given((axis, other)),
+        because=f"{said} does not belong to {other} {question.values[other].text}, which has {asked_for}",
     )

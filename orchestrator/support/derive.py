@@ -16,7 +16,10 @@ from orchestrator.support.selector import Selector, indices
 
 _ARCH = re.compile(r"sm_|gfx|ptx_")
 _LIST = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)\s*")
+_PARTS = re.compile(r"/|,|\+|\bor\b|\band\b", re.IGNORECASE)
 _PASSES = 3
+_SAID_TWICE = ("driver_cuda", "glibc")
+_ONE_OF_THESE = frozenset({"geforce", "consumer", "jetson", "datacenter"})
 _DEFAULTS: Mapping[str, str] = {"os": "linux", "torch_from": "wheel"}
 _CLASS_VENDOR: Mapping[str, str] = {"geforce": "nvidia", "jetson": "nvidia"}
 
@@ -33,6 +36,18 @@ class Derivations:
             axis: (rows, Selector([row.when for row in rows]), [_value(axis, row.gives[axis]) for row in rows])
             for axis, rows in given.items()
         }
+
+    def contradictions(self, question: Question) -> Iterator[tuple[str, str, str]]:
+        """Each given axis that another given axis says otherwise: (axis, the other, what that one says)."""
+        for axis in _SAID_TWICE:
+            given = question.values.get(axis)
+            if given is None or axis in question.origin or axis not in self._by_axis or not given.spans:
+                continue
+            rows, selector, values = self._by_axis[axis]
+            if sure := selector.select(question)[0]:
+                best = next(indices(sure))
+                if not spans.overlap(given.spans, values[best].spans):
+                    yield axis, next(iter(rows[best].when)), values[best].text
 
     def apply(self, question: Question) -> bool:
         """Adds what follows; True when something did."""
@@ -60,13 +75,17 @@ def derive(question: Question, devices: Devices, derivations: Derivations, drive
         _assume(question, "host_arch", "x86_64")
         derivations.apply(question)
         _by_form(question)
+    question.contradictions = (*question.contradictions, *derivations.contradictions(question))
+    build = question.values.get("torch_build")
+    if build is not None and question.own_build not in {"", build.text}:
+        question.contradictions = (*question.contradictions, ("torch_build", "torch", question.own_build))
     _kernel_driver(question, drivers)
 
 
 def _device(question: Question, devices: Devices) -> None:
     _generation(question, devices)
     name = question.values.get("gpu")
-    device = devices.find(name.text) if name else None
+    device = devices.find(name.text) if name and not _are_several(name.text, devices) else None
     if name is None:
         return
     if device is None or len({each.arch for each in _named(name.text, devices)}) > 1:
@@ -74,6 +93,9 @@ def _device(question: Question, devices: Devices) -> None:
             question.ignored = (*question.ignored, "gpu")
         return
     question.values["gpu"] = Value(device.family, words=(device.family,))
+    kind = question.values.get("gpu_class")
+    if kind and kind.text != device.class_ and {kind.text, device.class_} <= _ONE_OF_THESE:
+        question.contradictions = (("gpu_class", "gpu", device.class_),)
     alternatives = tuple(device.arch.split("|")) if device.arch else ()
     if alternatives:
         question.derive("gpu_arch", Value(device.arch, words=alternatives), ("gpu",))
@@ -97,6 +119,13 @@ def _generation(question: Question, devices: Devices) -> None:
     device = devices.find(arch.text) if arch and not _ARCH.match(arch.text) else None
     if device is not None and device.arch:
         question.values["gpu_arch"] = Value(device.arch, words=tuple(device.arch.split("|")))
+
+
+def _are_several(name: str, devices: Devices) -> bool:
+    """Whether a name such as `H100/K80` tells of devices that are not alike; `MI250X / MI250` is what torch prints."""
+    parts = _PARTS.split(name)
+    found = [devices.find(part.strip()) for part in parts] if len(parts) > 1 else []
+    return len({device.arch for device in found if device is not None}) > 1
 
 
 def _by_form(question: Question) -> None:

@@ -105,6 +105,13 @@ class Facts:
         """The values of an axis that some fact names, oldest first where they are versions."""
         return self._values.get(axis, ())
 
+    def listed(self, axis: str) -> tuple[str, ...]:
+        """The values of an axis that some fact names by themselves, and not as the end of a range: what there is."""
+        rows = (row for rule in self.file.rules for row in rule.rows)
+        needs = (needs for row in rows for needs in (row.when, row.need or {}, *row.need_any) if axis in needs)
+        named = {text for one in needs for text in conditions.alternatives(one[axis]) if text[:1].isalnum()}
+        return tuple(text for text in self.values(axis) if text in named)
+
     @cached_property
     def _values(self) -> Mapping[str, tuple[str, ...]]:
         found: dict[str, set[str]] = {}

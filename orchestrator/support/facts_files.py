@@ -10,9 +10,10 @@ from pathlib import Path
 from msgspec import ValidationError, convert
 
 from orchestrator import text, yaml_bounds
+from orchestrator.axes import AXES, suggestion
 from orchestrator.errors import InputError
 from orchestrator.support import conditions, written
-from orchestrator.support.axes import is_version
+from orchestrator.support.axes import DERIVED, is_version
 from orchestrator.support.rows import Conditions, FactsFile
 
 MAX_BYTES = 4 << 20
@@ -75,6 +76,10 @@ def _problems(file: FactsFile) -> Iterator[str]:
 
 def _unreadable(needs: Conditions) -> Iterator[str]:
     for axis, condition in needs.items():
+        if axis not in AXES and axis not in DERIVED:
+            near = suggestion(axis, AXES)
+            yield f"no axis is named `{text.shown(axis)}`" + (f", {near}" if near else "")
+            continue
         try:
             conditions.read(axis, condition)
         except ValueError as error:

@@ -13,7 +13,8 @@ class Question(Struct):
 
     It is filled by `reading.py` and `derive.py` and changed by nothing afterwards. `texts` and `told` say the same in
     the form that rules are looked up by: the text of each value, and the axes that are no mere default. An `undecided`
-    axis was not given and still may be: no default is assumed for it.
+    axis was not given and still may be: no default is assumed for it. `contradictions` are (axis, other axis, the value
+    that the other asks for); `own_build` is the build that a torch version names itself.
     """
 
     values: dict[str, Value]
@@ -21,7 +22,9 @@ class Question(Struct):
     scope: frozenset[str]
     ignored: tuple[str, ...]
     nightly: bool = False
+    own_build: str = ""
     undecided: frozenset[str] = frozenset()
+    contradictions: tuple[tuple[str, str, str], ...] = ()
     texts: Mapping[str, str] = {}
     told: frozenset[str] = frozenset()
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from orchestrator import text
-from orchestrator.axes import AXES
+from orchestrator.axes import AXES, Grammar, problem_with
 from orchestrator.support import extensions, words, written
 from orchestrator.support.axes import is_version
 from orchestrator.support.conditions import Value
@@ -22,6 +22,7 @@ _ANY = re.compile(r"(?:any|all|\*|unknown|\?)", re.IGNORECASE)
 # How people call an axis elsewhere.
 _OTHER_NAMES: Mapping[str, str] = {
     "pytorch": "torch",
+    "torch_version": "torch",
     "cuda": "cuda_runtime",
     "rocm": "rocm_userspace",
     "nvidia_driver": "driver",
@@ -32,6 +33,15 @@ _OTHER_NAMES: Mapping[str, str] = {
     "mig": "partition",
     "arch": "host_arch",
 }
+# What says the contrary of the value in it, or tells of two times.
+_CONTRARY = re.compile(
+    r"(?:not|no|non|without|never|except|instead of)\b|.*(?:->|=>|\N{RIGHTWARDS ARROW}|\bnouveau\b)", re.IGNORECASE
+)
+_SEVERAL = re.compile(r",|\||\s\+\s|\s(?:or|and|vs)\s", re.IGNORECASE)
+# Axes of one word, of which two are no answer: half of what was said would go unread.
+_ONE_WORD = frozenset(
+    {"torch_build", "host_arch", "os", "distro", "libc", "channel", "gpu_class", "gpu_vendor", "kernel_modules"}
+)
 _VARIABLE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\S*)")
 _NCCL = re.compile(r"nvidia[-_]nccl[-_]cu(\d+)(?:\s*==\s*([\d.]+))?")
 _ARCHES = re.compile(r"(?:sm|compute)_\d{2,3}[af]?|gfx[0-9]{1,2}[0-9a-f]{2}|\b\d{1,2}\.\d\b")
@@ -63,11 +73,25 @@ def _take(question: Question, axis: str, raw: object) -> bool:
     if raw is None or isinstance(raw, Mapping):
         return raw is None
     plain = " ".join(str(raw).split())[:_LONGEST]
-    if _ABSENT.fullmatch(plain) and axis not in _ABSENCE_COUNTS:
-        return True
+    return (_ABSENT.fullmatch(plain) is not None and axis not in _ABSENCE_COUNTS) or _take_text(question, axis, plain)
+
+
+def _take_text(question: Question, axis: str, plain: str) -> bool:
+    contrary = axis not in _ABSENCE_SAYS and _CONTRARY.match(plain)
+    if contrary or (axis in _ONE_WORD and _SEVERAL.search(plain)) or _is_outside(axis, plain):
+        return False
     if special := _SPECIAL.get(axis):
         return special(question, plain)
     return _set(question, axis, written.version(axis, plain) if is_version(axis) else words.word(axis, plain))
+
+
+def _is_outside(axis: str, plain: str) -> bool:
+    """Whether an axis of a closed set is given a word that is not in it; `gpus` may say `multi`."""
+    grammar = AXES[axis].grammar
+    if axis == "gpus" and plain.lower() == "multi":
+        return False
+    closed = axis not in _FREELY_WRITTEN and grammar in {Grammar.CHOICE, Grammar.COUNT}
+    return closed and bool(problem_with(AXES[axis], plain))
 
 
 def _word(text: str) -> Value:
@@ -93,6 +117,7 @@ def _take_torch(question: Question, plain: str) -> bool:
     question.nightly = written.is_nightly(plain)
     if build := written.torch_build_in(plain):
         _follow(question, "torch_build", _word(build), "torch")
+        question.own_build = build
     return _set(question, "torch", written.version("torch", plain))
 
 
@@ -227,4 +252,6 @@ _SPECIAL: Mapping[str, Callable[[Question, str], bool]] = {
     "distro": _take_distribution,
     "base": _take_base,
 }
-_ABSENCE_COUNTS = {"cuda_compat", "require_check", "needs_ptx_jit"}
+_ABSENCE_SAYS = {"cuda_compat", "require_check", "needs_ptx_jit"}
+_ABSENCE_COUNTS = _ABSENCE_SAYS | {"torch", "python", "driver"}
+_FREELY_WRITTEN = {"host_arch"}

@@ -23,7 +23,7 @@ _AT_MOST = re.compile(
 _BELOW = re.compile(rf"(?:older|less|lower|earlier) than\s+v?({_NUMBER})|(?:below|before)\s+v?({_NUMBER})")
 _ABOVE = re.compile(rf"(?:newer|later|greater|higher|more) than\s+v?({_NUMBER})|(?:above|after)\s+v?({_NUMBER})")
 _RANGE = re.compile(rf"v?({_NUMBER})\s*(?:-|\N{{EN DASH}}|\.\.|\bto\b)\s*v?({_NUMBER})")
-_EITHER = re.compile(r"\s*(?:[/|,]|\bor\b)\s*")
+_EITHER = re.compile(r"\s*(?:[/|,]|\bor\b|\band\b)\s*")
 _PLAIN = re.compile(rf"(?:[a-z][a-z.+]*+[ _:-]*+){{0,4}}?v?({_NUMBER})(\.[x*])?(t\b)?(.*)", re.DOTALL)
 _NOTHING = Value("")
 _NEWEST = 10**9 - 1  # later than every release of a branch
@@ -109,6 +109,8 @@ def _one_of(axis: str, plain: str, tag: str) -> Value | None:
     parts = [part for part in _EITHER.split(plain) if part]
     if len(parts) < 2 or not all(part[-1:].isalnum() and any(c.isdigit() for c in part) for part in parts):  # noqa: PLR2004 - an either has an or
         return None
+    if axis == "torch":
+        return _NOTHING  # of two releases at once no answer holds: each is a question of its own
     read = [_plain(axis, part, tag) for part in parts]
     values = [value for value in read if value is not None and value.exact]
     if len(values) < len(read):

@@ -1,5 +1,6 @@
 """From a combination to an answer: what outweighs what, and that no combination is an error."""
 
+from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
@@ -247,3 +248,49 @@ def test_a_package_newer_than_the_driver_comes_first_whatever_the_driver_could_d
     assert real_support.verdict(asked | {"gpu": "RTX 4090"}) is YES
     assert real_support.verdict(asked | {"gpu": "RTX 4090", "cuda_compat": "13.0"}) is Verdict.UNSUPPORTED
     assert real_support.verdict(asked | {"gpu": "A100", "cuda_compat": "13.0"}) is YES
+
+
+WHOLE = {"torch": "2.13.0", "torch_build": "cu130", "python": "3.12", "driver": "580.65.06", "gpu": "H100"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"torch": "2.13.0,2.6.0"},
+        {"torch": "2.13.0 and 2.6.0"},
+        {"torch": ["2.13.0", "1.0"]},
+        {"torch": "2.13.0+cpu"},
+        {"torch_build": "cu130,cpu"},
+        {"torch_build": ["cu130", "cu118"]},
+        {"host_arch": "x86_64,armv7l"},
+        {"gpu": "H100 + V100"},
+        {"gpu": "H100/K80"},
+        {"gpu": "not H100"},
+        {"python": "not 3.12"},
+        {"driver": "535 -> 580"},
+        {"driver": "none"},
+        {"driver": "580", "driver_cuda": "12.2"},
+        {"gpu_class": "geforce"},
+        {"distro": "centos-7", "glibc": "2.28"},
+        {"kernel_modules": "non-open"},
+        {"gpus": "0"},
+        {"torch_from": "somewhere"},
+        {"gppu": "V100"},
+    ],
+    ids=str,
+)
+def test_what_says_two_things_or_the_contrary_is_never_supported(real_support: Support, change: dict[str, Any]) -> None:
+    assert real_support.verdict(WHOLE) is YES
+    assert real_support.verdict({**WHOLE, **change}) in {OPEN, NO}
+
+
+@pytest.mark.parametrize("alone", ["python", "distro", "glibc", "host_arch", "channel"])
+def test_surroundings_alone_are_no_question(real_support: Support, alone: str) -> None:
+    asked = {"python": "3.12", "distro": "debian-12", "glibc": "2.36", "host_arch": "x86_64", "channel": "pypi"}
+    assert real_support.verdict({alone: asked[alone]}) is OPEN
+
+
+def test_a_later_day_turns_no_doubt_into_a_restriction(real: Facts) -> None:
+    asked = {"torch": "2.15.0", "torch_build": "cu130", "python": "3.12", "gpu": "H100", "driver": "580"}
+    days = (date(2026, 1, 1), date(2040, 1, 1))
+    assert [Support(real, on=day).verdict(asked) for day in days] == [OPEN, OPEN]
