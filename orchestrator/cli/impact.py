@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from orchestrator import text
 from orchestrator.cli.changes import day_of, of_cells, pairs_of
 from orchestrator.cli.inputs import host_of, matrix, observed_in
 from orchestrator.cli.options import file_option, json_option, on_option, options, runs_option
 from orchestrator.cli.output import colour, show, show_value, width
 from orchestrator.cli.vendors import support_of
-from orchestrator.errors import ExitCode
+from orchestrator.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -58,6 +59,7 @@ def impact(
     """  # noqa: D301 - click reads \b as the character that it is
     if bool(sets) == bool(horizon):
         raise click.UsageError("give `--set KEY=VALUE` or `--horizon SPAN`, and not both")
+    _refuse_what_is_no_plan(plan_out)
     change = of_cells(pairs_of(sets))
     told, plan = _asked(change, horizon, rows, plan_out, file, day_of(on), runs)
     _write(plan, plan_out)
@@ -106,6 +108,20 @@ def _asked(
         plan=str(plan_out),
     )
     return told, plan
+
+
+def _refuse_what_is_no_plan(file: Path) -> None:
+    """A slip in `--plan-out` must not cost a matrix: an earlier plan is replaced, anything else is left alone."""
+    from orchestrator.results.merge import read_plan
+
+    if not file.exists():
+        return
+    try:
+        read_plan(file)
+    except InputError as error:
+        raise InputError(
+            "there is a file that is no plan", place=text.shown(str(file)), hint="name another with `--plan-out`"
+        ) from error
 
 
 def _write(plan: "Plan", file: Path) -> None:

@@ -118,3 +118,12 @@ def test_bad_input_exits_2_and_leaves_no_plan(impact: Run, tmp_path: Path, argum
     assert "Traceback" not in done.stderr
     assert done.stderr
     assert not (tmp_path / "impact-plan.json").exists()
+
+
+def test_a_plan_replaces_a_plan_and_nothing_else(impact: Run, tmp_path: Path) -> None:
+    before = (tmp_path / "matrix.yaml").read_bytes()
+    done = impact("--set", "driver=580", "--plan-out", "matrix.yaml")
+    assert done.returncode == 2
+    assert "there is a file that is no plan" in done.stderr
+    assert (tmp_path / "matrix.yaml").read_bytes() == before
+    assert [impact("--set", "driver=580").returncode for _ in range(2)] == [0, 0]
