@@ -48,7 +48,7 @@ class Support:
         until = min((each.until for each in told if each.until), default=None)
         return Answer(
             verdict=verdict,
-            reasons=tuple(each.reason(shown) for each in reasons),
+            reasons=tuple(dict.fromkeys(each.reason(shown) for each in reasons)),
             supported_until=until,
             nearest=find_nearest(self, combination, verdict, reasons, tuple(missing)) if nearest else (),
             missing=tuple(missing),
