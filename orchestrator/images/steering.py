@@ -39,7 +39,7 @@ _PLAIN = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "DEBIAN_FRONTEND",
 
 def left_out(env: Mapping[str, str]) -> tuple[str, ...]:
     """The names of the image's variables that a cell does not get."""
-    return tuple(name for name in env if _steers(name))
+    return tuple(name for name in env if name and _steers(name))  # one without a name cannot be taken away
 
 
 def _steers(name: str) -> bool:

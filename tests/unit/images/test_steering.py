@@ -61,6 +61,10 @@ def test_what_production_reads_stays(name):
     assert (left_out({name: "x"}) == ()) is stays
 
 
+def test_a_variable_without_a_name_is_nobodys():
+    assert left_out({"": "x"}) == ()
+
+
 def test_names_are_told_and_of_values_the_library_path_alone():
     lines = told(
         {"LD_PRELOAD": "secret", "LD_LIBRARY_PATH": "/a:/b", "TOKEN": "hunter2", "PATH": "/bin", "LC_ALL": "C"}
