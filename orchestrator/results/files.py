@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 
-from orchestrator.errors import InfrastructureError
+from orchestrator.errors import InfrastructureError, InputError
 
 MIB = 1 << 20
 
@@ -82,6 +82,16 @@ def scratch(folder: Path) -> Iterator[Path]:
     """A new folder in `folder`, gone when the block ends: for what is too large for memory."""
     with _told(folder), tempfile.TemporaryDirectory(prefix=".scratch-", dir=folder) as name:
         yield Path(name)
+
+
+def check_name(folder: Path) -> None:
+    """InputError when the name of the folder is no text: DuckDB, which writes the metrics there, takes no other."""
+    try:
+        str(folder.absolute()).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "the name of the folder is not in UTF-8", place=str(folder), hint="give another folder"
+        ) from error
 
 
 def _sync(path: Path) -> None:

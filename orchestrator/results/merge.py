@@ -17,7 +17,7 @@ from orchestrator.errors import InfrastructureError, InputError, InputErrors
 from orchestrator.formats import SUMMARY, SummaryCell, SummaryFile
 from orchestrator.model import Attempt, CellResult, Log, Plan, Run
 from orchestrator.results import merged_junit, metrics_table
-from orchestrator.results.files import MIB, Refused, read_plain, replacing, scratch
+from orchestrator.results.files import MIB, Refused, check_name, read_plain, replacing, scratch
 from orchestrator.results.finding import find, read
 from orchestrator.results.judge import Attempts, distinct, judge, judge_attempt
 from orchestrator.results.outcome import counts, is_complete
@@ -76,8 +76,10 @@ def results(plan: Plan, folders: Sequence[Path]) -> Iterator[CellResult]:
 def write(run: Run, folders: Sequence[Path], out: Path) -> None:
     """`junit.xml`, `metrics.parquet` and `summary.json` of a run in the folder `out`; each is whole or not touched.
 
-    InfrastructureError when the disk refuses, or when the bundles are not those that the run was merged from.
+    InfrastructureError when the disk refuses, or when the bundles are not those that the run was merged from;
+    InputError when the folder's name is no text.
     """
+    check_name(out)
     totals = sum((merged_junit.totals_of(result) for result in run.results), merged_junit.Totals())
     with replacing(out / JUNIT) as junit, replacing(out / METRICS) as table, scratch(out) as aside:
         lines = aside / "rows.jsonl"

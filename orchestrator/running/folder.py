@@ -11,15 +11,19 @@ from pathlib import Path
 
 from orchestrator import text
 from orchestrator.errors import InfrastructureError
+from orchestrator.results.files import check_name
 from orchestrator.running import fault
 
 PLAN = "plan.json"
 JOURNAL = "journal.jsonl"
 CELLS = "cells"
+MOUNTS = Path("/proc/self/mountinfo")
 MIN_FREE = 1 << 30  # bytes: a cell's bundle is small, but an image build beside it is not
 
 _ATTEMPT = re.compile(r"attempt-([1-9]\d{0,5})")
 _TRIES = 64
+_MOUNT_WORDS = 6  # of /proc/self/mountinfo, before the dash
+_OF_THE_NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs"})
 
 
 def run_id(now: datetime, tail: str) -> str:
@@ -29,6 +33,7 @@ def run_id(now: datetime, tail: str) -> str:
 
 def create(runs: Path) -> Path:
     """A new, empty run folder under `runs`, which is made where it is missing."""
+    check_name(runs)
     with told(runs):
         runs.mkdir(parents=True, exist_ok=True)
         for _ in range(_TRIES):
@@ -92,6 +97,30 @@ def admit(folder: Path, least: int) -> None:
             f"{free} bytes are free, a run needs {least}",
             place=str(folder),
             hint="make room, or give another folder with `--runs`",
+        )
+
+
+def admit_local(folder: Path, mounts: str) -> None:
+    """InfrastructureError when the folder lies on a file system of the network, by the kernel's list of mounts.
+
+    Whether a lock there holds for every machine is up to the server: two writers of one run could not be ruled out.
+    """
+    place = os.path.abspath(folder)  # noqa: PTH100 - as it is named; a link in it was followed by whoever asks
+    kind, longest = "", -1
+    for line in mounts.splitlines():
+        fields, _, rest = line.partition(" - ")
+        words = fields.split()
+        if len(words) < _MOUNT_WORDS or not rest:
+            continue
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), words[4]).rstrip("/")
+        if (place == point or place.startswith(f"{point}/")) and len(point) >= longest:
+            kind, longest = rest.split()[0], len(point)
+    if kind in _OF_THE_NETWORK:
+        raise InfrastructureError(
+            f"the folder is on {kind}, a file system of the network",
+            place=str(folder),
+            cause="what locks and what is on the disk when we are told so is up to its server",
+            hint="give a folder on a local disk with `--runs`",
         )
 
 

@@ -66,6 +66,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     """
     say = _while_heard(say)
     folder.admit(out, folder.MIN_FREE)
+    folder.admit_local(out.resolve(), folder.MOUNTS.read_text(encoding="utf-8", errors="replace"))
     plan = read_plan(out / folder.PLAN) if resume else plan
     with journal.opened(out) as log:
         if resume:

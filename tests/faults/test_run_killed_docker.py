@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from planned_run import check, ended, only_run, started, statuses, until
+from planned_run import check, ended, only_run, paused, started, statuses, until
 
 from orchestrator.engines.docker import labels
 
@@ -40,6 +40,33 @@ def test_a_killed_run_is_resumed_and_leaves_no_container(
     assert statuses(run) == ["passed", "failed"]
     assert containers(docker_engine, run) == []
     check(run)
+
+
+@pytest.mark.parametrize(("fault", "code"), [("wait:begin=short", -signal.SIGKILL), ("create:begin=enospc", 4)])
+def test_a_disk_that_fails_a_run_leaves_no_container(
+    docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path, fault: str, code: int
+) -> None:
+    ended(started("run", tmp_path, "pass", fault=fault, **ready), code)
+    run = only_run(tmp_path)
+    ended(started("resume", run, **ready), 0)
+    assert statuses(run) == ["passed"]
+    assert containers(docker_engine, run) == []
+    check(run)
+
+
+def test_a_container_removed_between_two_steps_is_made_again(
+    docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path
+) -> None:
+    process = started("run", tmp_path, "pass", fault="create:end=pause", **ready)
+    assert paused(process)
+    run = only_run(tmp_path)
+    (made,) = containers(docker_engine, run)
+    docker_engine.remove_container(made, v=True, force=True)
+    process.send_signal(signal.SIGCONT)
+    ended(process, 0)
+    assert statuses(run) == ["passed"]
+    assert containers(docker_engine, run) == []
+    check(run, attempts={"0-pass": 2})
 
 
 def test_a_stopped_run_leaves_no_container(docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path) -> None:

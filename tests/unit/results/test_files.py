@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import InfrastructureError
-from orchestrator.results.files import Refused, read_plain, replacing, scratch
+from orchestrator.errors import InfrastructureError, InputError
+from orchestrator.results.files import Refused, check_name, read_plain, replacing, scratch
 
 
 def test_a_plain_file_is_read_up_to_its_cap(tmp_path: Path) -> None:
@@ -170,3 +170,9 @@ def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
         (aside / "rows").write_text("x")
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+    check_name(tmp_path / "ünïcode")
+    with pytest.raises(InputError, match="not in UTF-8"):
+        check_name(tmp_path / "\udcff")

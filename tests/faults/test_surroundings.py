@@ -1,0 +1,136 @@
+"""What a shell, a user or a machine may be like: a run that ends as ever, or a clear error; never a traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from planned_run import TINY, check, ended, only_run, started, statuses
+
+from orchestrator.errors import InfrastructureError
+from orchestrator.running import folder
+
+RUN = str(TINY.parent / "planned_run.py")
+COMMAND = "from orchestrator.cli import main; main()"
+
+
+def in_shell(line: str, *arguments: str | bytes, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    """A line of a shell with this Python and the arguments behind it."""
+    return subprocess.run(
+        ["sh", "-c", f'{line} exec "$@"', "sh", sys.executable, *arguments],
+        env={**os.environ, **environ},
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "umask 077;",
+        "unset HOME;",
+        "export LANG=C LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0;",
+        "cd /; unset PATH; ",
+        "exec 0<&-;",
+    ],
+)
+def test_a_run_ends_as_ever(tmp_path: Path, line: str) -> None:
+    done = in_shell(line, RUN, "run", str(tmp_path), "pass", "fail")
+    assert done.returncode == 0, done.stderr
+    run = only_run(tmp_path)
+    assert statuses(run) == ["passed", "failed"]
+    check(run)
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    runs = os.fsencode(tmp_path) + b"/r\xff\xfe"
+    done = in_shell("", RUN, "run", runs, "pass")
+    assert done.returncode == 2
+    assert b"the name of the folder is not in UTF-8" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("limit", ["ulimit -n 12;", "ulimit -n 20;", "ulimit -v 120000;", "ulimit -f 1;"])
+def test_too_few_of_something_is_an_error_of_ours_and_nothing_is_lost(tmp_path: Path, limit: str) -> None:
+    done = in_shell(limit, RUN, "run", str(tmp_path), "pass", "fail")
+    assert done.returncode in {0, 4}, done.stderr
+    assert b"Traceback" not in done.stderr, done.stderr
+    if list(tmp_path.glob("*/plan.json")):
+        run = only_run(tmp_path)
+        ended(started("resume", run), 0)
+        assert len(statuses(run)) == 2
+
+
+def test_a_reader_that_goes_away_changes_nothing() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "plan", "--json"],
+        cwd=TINY.parents[2],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) == 0, said
+    assert b"Broken pipe" not in said
+    assert b"Traceback" not in said
+
+
+# --- where runs are put -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_in_the_place_of_the_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        _, said = ended(started("run", place, "pass"), 4)
+        assert str(tmp_path / "file") in said
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_folder_of_runs_that_is_missing_is_made(tmp_path: Path) -> None:
+    ended(started("run", tmp_path / "a" / "b", "pass"), 0)
+    assert statuses(only_run(tmp_path / "a" / "b")) == ["passed"]
+
+
+def test_a_run_that_is_missing_or_a_file_is_not_resumed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "none", tmp_path / "file"):
+        _, said = ended(started("resume", place), 2)
+        assert str(place) in said
+
+
+MOUNTS = """
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+40 22 0:45 / /home rw,relatime - nfs4 server:/home rw,vers=4.2
+41 40 8:2 / /home/me/fast rw - xfs /dev/sdb1 rw
+42 22 0:46 / /mnt/with\\040blank rw - cifs //server/share rw
+43 22 0:47 / /homestead rw - tmpfs tmpfs rw
+44 22 0:47 / /over rw - nfs server:/x rw
+45 44 0:47 / /over rw - ext4 /dev/sdc1 rw
+a line that is none
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        ("/home/me/runs", "nfs4"),
+        ("/home", "nfs4"),
+        ("/mnt/with blank/runs", "cifs"),
+        ("/home/me/fast/runs", ""),
+        ("/homestead/runs", ""),
+        ("/var/runs", ""),
+        ("/over/runs", ""),
+    ],
+)
+def test_a_file_system_of_the_network_is_refused_by_name(place: str, kind: str) -> None:
+    if not kind:
+        folder.admit_local(Path(place), MOUNTS)
+        return
+    with pytest.raises(InfrastructureError, match=f"on {kind}, a file system of the network") as refused:
+        folder.admit_local(Path(place), MOUNTS)
+    assert refused.value.place == place
