@@ -71,3 +71,14 @@ def test_a_single_file_lies_in_no_folder(tmp_path: Path) -> None:
     intake = Intake(tmp_path)
     assert take_members(stream(("junit.xml", tarfile.REGTYPE, b"<x/>")), intake, skip_bytes=0, within="")
     assert intake.files == ("junit.xml",)
+
+
+def test_ten_thousand_files_beside_the_bundle_are_passed_over_and_counted(tmp_path: Path) -> None:
+    intake = Intake(tmp_path)
+    extra = ((f"out/x{number}", tarfile.REGTYPE, b"") for number in range(10_000))
+    members = (FOLDER, *extra, ("out/../../evil", tarfile.REGTYPE, b"x"), ("out/junit.xml", tarfile.REGTYPE, b"<x/>"))
+    assert take_members(stream(*members), intake, skip_bytes=64 << 20)
+    assert intake.files == ("junit.xml",)
+    assert [file.name for file in tmp_path.iterdir()] == ["junit.xml"]
+    assert len(intake.refused) == 21
+    assert intake.refused[-1] == "and 9981 more files"
