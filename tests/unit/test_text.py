@@ -331,3 +331,24 @@ def test_order_of_keys_makes_no_difference(mapping: dict[str, str]) -> None:
 def test_pairs() -> None:
     assert text.pairs({"torch": "2.13.0", "env": "A=1\nB"}) == "torch=2.13.0 env=A=1 B"
     assert text.pairs({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("HF_TOKEN", True),
+        ("MY_API_KEY", True),
+        ("DB_PASSWORD", True),
+        ("aws_secret_access_key", True),
+        ("GOOGLE_CREDENTIALS", True),
+        ("TOKENIZERS_PARALLELISM", False),
+        ("HF_TOKEN_FILE", False),
+        ("MONKEY", False),
+        ("OMP_NUM_THREADS", False),
+        ("", False),
+        ("_", False),
+    ],
+)
+def test_a_name_that_looks_like_a_secret(name: str, is_one: bool) -> None:
+    assert text.looks_secret(name) is is_one
+    assert text.secret_in(f"A=1 {name}=x") == (name if is_one else "")

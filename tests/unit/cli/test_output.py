@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.output import say
+from orchestrator.cli.output import keep_out, say, show, show_json
+from orchestrator.masking import NOTHING, Masker
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -52,3 +53,18 @@ def test_a_listener_that_has_gone_changes_nothing(torchmatrix: Run, tmp_path: Pa
 def test_what_is_said_cannot_act_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     say("run: \x1b]0;title\x07\u202e")
     assert capsys.readouterr().err == "run: \\x1b]0;title\\x07\\u202e\n"
+
+
+def test_no_secret_in_force_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    keep_out(Masker([b"hunter22"]))
+    try:
+        show("a hunter22 b")
+        show_json({"cause": "hunter22"})
+        say("error: hunter22\x1b")
+    finally:
+        keep_out(NOTHING)
+    told = capsys.readouterr()
+    assert "hunter22" not in told.out + told.err
+    assert (told.out.count("[MASKED]"), told.err) == (2, "error: [MASKED]\\x1b\n")
+    show("hunter22")
+    assert capsys.readouterr().out == "hunter22\n"
