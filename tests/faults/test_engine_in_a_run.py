@@ -23,6 +23,9 @@ from orchestrator.running import run as running
 from orchestrator.running.run import new_run_folder, run_plan
 from orchestrator.settings import load_site
 
+# docker-py leaves a socket that it could not connect to the collector of garbage.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 CALL_S = 1.0
 BACK_S = 0.4  # longer than one attempt's calls, shorter than our patience
 PAIR = ("pass", "pass")
@@ -108,8 +111,6 @@ def test_an_engine_that_is_restarted_between_two_calls_loses_no_cell(engine: Cel
     assert engine.containers == {}
 
 
-# docker-py leaves a socket that it could not connect to the collector of garbage.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_engine_that_is_restarted_in_the_middle_of_a_cell(
     engine: CellEngine, run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

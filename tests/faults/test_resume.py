@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from crash_matrix import commit, sample
 from planned_run import PER_CELL, check, ended, is_gone, only_run, started, statuses, until
 
 from orchestrator.vocabulary import Step
@@ -19,7 +20,7 @@ def test_every_step_is_among_those_that_are_killed_at() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", [*ONCE, *EACH])
+@pytest.mark.parametrize("fault", sample((*ONCE, *EACH), commit(), 3))  # all of them, one after the other: below
 def test_a_run_killed_at_a_step_ends_as_if_it_had_not_been(tmp_path: Path, fault: str) -> None:
     ended(started("run", tmp_path, "pass", "fail", "pass", fault=fault), -signal.SIGKILL)
     run = only_run(tmp_path)
