@@ -13,6 +13,8 @@ def test_plain_documents_pass() -> None:
     [
         ("a: &a [x]\nb: [*a, *a]\n", "line 2: aliases"),
         ("&x [*x]", "line 1: aliases"),
+        ('a: 1\nb: "\\ud800"', "line 2: it holds half of a character"),
+        ('"\\udfff": 1', "half of a character"),
         ("\n" + "[" * 20_000, "line 2: it is nested deeper"),
         ("{a: " * 5000, "nested deeper"),
         ("- " * 5000, "nested deeper"),
