@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from orchestrator.images.failure import Stage, StageFailed, stale
-from orchestrator.images.remote import is_gone, opened, without_login
+from orchestrator.images.remote import is_gone, opened, whole, without_login
 from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
 
@@ -103,7 +103,7 @@ def _offers(place: str, wheel: Wheel, site: Site) -> Sequence[Offered]:
     project = re.sub(r"[-_.]+", "-", wheel.name).lower()
     url = place if folder else f"{place}{project}/"
     with opened(url + "index.html" if local else url, site, {"Accept": _ACCEPT}) as answer:
-        content = answer.read(_MAX_BYTES)
+        content = whole(answer, _MAX_BYTES)
     shown = without_login(url)
     if content.lstrip()[:1] == b"{":
         return _of_json(content, shown)

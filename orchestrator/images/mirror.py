@@ -8,7 +8,7 @@ import email.utils
 import lzma
 from collections.abc import Mapping
 
-from orchestrator.images.remote import opened
+from orchestrator.images.remote import opened, whole
 from orchestrator.images.roots import stanzas
 from orchestrator.settings import Site
 
@@ -33,9 +33,11 @@ def offered(suite: str, architecture: str, site: Site) -> Mapping[str, frozenset
     with opened(f"{_of(suite, site)}/main/binary-{architecture}/Packages.xz", site) as answer:
         try:
             unpacker = lzma.LZMADecompressor(memlimit=_MAX_LIST_BYTES)
-            content = unpacker.decompress(answer.read(_MAX_LIST_BYTES), max_length=_MAX_LIST_BYTES)
+            content = unpacker.decompress(whole(answer, _MAX_LIST_BYTES), max_length=_MAX_LIST_BYTES)
         except lzma.LZMAError as problem:
             raise OSError(f"its list of packages cannot be read: {problem}") from problem
+    if not unpacker.eof:
+        raise OSError("its list of packages is not whole")
     found: dict[str, set[str]] = {}
     for fields in stanzas(content.decode(errors="replace")):
         found.setdefault(fields["Package"], set()).add(fields.get("Version", ""))

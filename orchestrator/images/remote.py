@@ -2,7 +2,7 @@
 
 import base64
 import contextlib
-import ssl
+import http.client
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from orchestrator import text
 from orchestrator.images.failure import Stage, StageFailed
 from orchestrator.settings import Site
+from orchestrator.settings.opener import opener
 
 _READ_TIMEOUT_S = 60.0
 _GONE = (404, 410)
@@ -28,14 +29,20 @@ def opened(url: str, site: Site, headers: Mapping[str, str] | None = None) -> It
         return
     if parts.scheme not in {"http", "https"}:
         raise StageFailed(Stage.WHEELS, f"`{text.one_line(parts.scheme, 20)}:` is no place to fetch wheels from")
-    context = ssl.create_default_context(cafile=site.ca_bundle or None)
-    opener = urllib.request.build_opener(
-        urllib.request.HTTPSHandler(context=context),
-        *([urllib.request.ProxyHandler(dict(site.proxies))] if site.proxies else []),
-    )
     request = urllib.request.Request(without_login(url), headers={**_login(url, site), **(headers or {})})  # noqa: S310
-    with opener.open(request, timeout=_READ_TIMEOUT_S) as answer:
-        yield answer
+    try:
+        with opener(site).open(request, timeout=_READ_TIMEOUT_S) as answer:
+            yield answer
+    except http.client.HTTPException as problem:
+        raise OSError(f"its answer is not whole, or not of HTTP: {text.one_line(repr(problem), 200)}") from problem
+
+
+def whole(answer: BinaryIO, most: int) -> bytes:
+    """All of an answer; OSError when it was cut off, or is longer than `most` bytes."""
+    content = answer.read(most + 1)
+    if len(content) > most or getattr(answer, "length", None):  # of HTTP: what was said to come, and did not
+        raise OSError(f"its answer was cut off, or is longer than {most >> 20} MiB")
+    return content
 
 
 def is_gone(problem: OSError) -> bool:

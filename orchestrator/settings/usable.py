@@ -1,5 +1,6 @@
 """Whether what a site names can be used: asked of each place itself, each within seconds."""
 
+import http.client
 import os
 import socket
 import ssl
@@ -16,6 +17,7 @@ from orchestrator.errors import InputError
 from orchestrator.masking import without_passwords
 from orchestrator.settings import Site
 from orchestrator.settings.logins import login_for
+from orchestrator.settings.opener import opener
 from orchestrator.settings.sources import value_of
 from orchestrator.settings.told import Checked
 
@@ -61,6 +63,8 @@ def _problem(ask: _Ask, value: str) -> str:
         return f"HTTP {error.code} {error.reason}" + (": no login that is accepted" if refused else "")
     except urllib.error.URLError as error:
         return str(error.reason)
+    except http.client.HTTPException as error:
+        return f"what answers does not speak HTTP: {error!r}"
     except (OSError, ValueError) as error:
         return str(error.strerror if isinstance(error, OSError) and error.strerror else error)
 
@@ -72,12 +76,7 @@ def _reached(address: str, site: Site) -> str:
     if parts.scheme not in {"http", "https"}:
         return f"`{text.one_line(parts.scheme, 20)}:` is no kind of address that is read"
     request = urllib.request.Request(_without_login(address), headers=_login(address))  # noqa: S310 - http or https
-    handlers: list[urllib.request.BaseHandler] = [
-        urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=site.ca_bundle or None))
-    ]
-    if site.proxies:
-        handlers.append(urllib.request.ProxyHandler(dict(site.proxies)))
-    with urllib.request.build_opener(*handlers).open(request, timeout=_PATIENCE_S) as opened:
+    with opener(site).open(request, timeout=_PATIENCE_S) as opened:
         opened.read(1)
     return ""
 

@@ -57,3 +57,11 @@ def test_a_list_that_cannot_be_read_is_trouble(mirrored, suite):
         offered("bookworm", "amd64", mirrored)
     with pytest.raises(OSError):
         offered("trixie", "amd64", mirrored)
+
+
+def test_half_a_list_is_trouble_and_no_lack_of_packages(mirrored, suite):
+    listed = suite / "main/binary-amd64/Packages.xz"
+    listed.write_bytes(listed.read_bytes()[:-20])
+
+    with pytest.raises(OSError, match="not whole"):
+        offered("bookworm", "amd64", mirrored)

@@ -1,11 +1,13 @@
 """Addresses: what they hold, and what of them may be shown."""
 
+import socket
+import threading
 import urllib.error
 
 import pytest
 
 from orchestrator.images.failure import StageFailed
-from orchestrator.images.remote import is_gone, opened, without_login
+from orchestrator.images.remote import is_gone, opened, whole, without_login
 
 
 def test_a_files_address_is_the_file(tmp_path, site):
@@ -45,3 +47,37 @@ def _answer(code):
 )
 def test_a_login_is_not_shown(url, shown):
     assert without_login(url) == shown
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\nhalf",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+    ],
+)
+def test_an_answer_that_is_cut_off_or_none_is_trouble(said, site, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=_say, args=(listening, said))
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/x"
+        with pytest.raises(OSError, match="its answer"), opened(url, site) as answer:
+            whole(answer, 1 << 20)
+        thread.join()
+
+
+def _say(listening, said):
+    connection, _ = listening.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(said)
+
+
+def test_an_answer_is_bounded(tmp_path, site):
+    (tmp_path / "x").write_bytes(b"12345")
+    with opened((tmp_path / "x").as_uri(), site) as answer:
+        assert whole(answer, 5) == b"12345"
+    with pytest.raises(OSError, match="longer"), opened((tmp_path / "x").as_uri(), site) as answer:
+        whole(answer, 4)
