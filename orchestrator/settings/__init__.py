@@ -113,8 +113,13 @@ def _site(values: Mapping[str, Value], origins: Mapping[str, str]) -> Site:
         bases=pairs("bases"),
         registries=pairs("registries"),
         packages=one("packages"),
-        proxies=pairs("proxies"),
+        proxies={scheme: _proxy(scheme, value) for scheme, value in pairs("proxies").items()},
         store=at_home(one("store")),
         cache=at_home(one("cache")),
         origins=dict(origins),
     )
+
+
+def _proxy(scheme: str, value: str) -> str:
+    """A proxy as an address: one without a scheme is HTTP's to all who take it, and to others none with a password."""
+    return value if scheme == "no" or not value or "//" in value else f"http://{value}"

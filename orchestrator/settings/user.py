@@ -43,10 +43,9 @@ def _split(kind: str, value: str, variable: str) -> Value:
     if kind == "list":
         return tuple(value.split())
     pairs = [item.partition("=") for item in value.split()]
-    if bad := [key for key, equals, target in pairs if not (key and equals and target)]:
-        raise InputError(
-            f"`{text.one_line(bad[0], 60)}` is not a name=value pair", place=f"environment {variable}", hint="a=b c=d"
-        )
+    if bad := [number for number, pair in enumerate(pairs, start=1) if not all(pair)]:
+        # Not what it is: an address without a name may have a password in it.
+        raise InputError(f"item {bad[0]} is not a name=value pair", place=f"environment {variable}", hint="a=b c=d")
     return {key: target for key, _, target in pairs}
 
 

@@ -248,12 +248,13 @@ def test_an_empty_file_sets_nothing(environ, home):
     assert load_site({**environ, "TORCHMATRIX_SITE": str(write(home / "s.yaml", ""))}) == load_site(environ)
 
 
-@pytest.mark.parametrize("value", ["cu130", "=x", "cu130="])
+@pytest.mark.parametrize("value", ["cu130", "=x", "cu130=", "https://u:hunter22@pypi.example/simple"])
 def test_pairs_in_a_variable_are_pairs(environ, value):
-    with pytest.raises(InputError, match="is not a name=value pair") as caught:
-        load_site({**environ, "TORCHMATRIX_INDEXES": value})
+    with pytest.raises(InputError, match="item 2 is not a name=value pair") as caught:
+        load_site({**environ, "TORCHMATRIX_INDEXES": f"a=b {value}"})
 
     assert caught.value.place == "environment TORCHMATRIX_INDEXES"
+    assert "hunter22" not in str(caught.value)
 
 
 def test_scalars_are_text_however_yaml_would_read_them(environ, home):
@@ -278,3 +279,14 @@ def test_a_users_file_is_read_or_is_bad_input(tmp_path_factory, content):
     environ = {"HOME": str(folder), "PIP_CONFIG_FILE": os.devnull, "TORCHMATRIX_SITE": str(file)}
     with contextlib.suppress(InputError):
         assert load_site(environ).origins
+
+
+def test_the_password_of_a_proxy_without_a_scheme_is_one(environ):
+    site = load_site({**environ, "TORCHMATRIX_PROXIES": "https=ci:hunter22@proxy.example:3128 no=localhost,a.example"})
+
+    assert site.proxies == {
+        **site.proxies,
+        "https": "http://ci:hunter22@proxy.example:3128",
+        "no": "localhost,a.example",
+    }
+    assert b"hunter22" in site.passwords
