@@ -40,14 +40,18 @@ def held(run: Path) -> Iterator[None]:
 
 
 def _take(descriptor: int, path: Path) -> None:
+    """Takes the lock; one that nobody says to hold is asked for a while: who lists runs has it for a moment."""
+    give_up = time.monotonic() + _TELL_S
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InfrastructureError(
-            f"process {_holder(descriptor)} is writing this run",
-            place=str(path.parent),
-            hint="wait for it, or stop it and resume the run",
-        ) from None
+        while not _is_taken(descriptor):
+            holder = _holder(descriptor)
+            if holder or time.monotonic() > give_up:
+                raise InfrastructureError(
+                    f"process {holder or '(not told)'} is writing this run",
+                    place=str(path.parent),
+                    hint="wait for it, or stop it and resume the run",
+                )
+            time.sleep(0.01)
     except OSError as error:
         raise InfrastructureError(
             f"the run folder cannot be locked: {error.strerror}",
@@ -57,13 +61,17 @@ def _take(descriptor: int, path: Path) -> None:
         ) from error
 
 
+def _is_taken(descriptor: int) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _holder(descriptor: int) -> str:
-    """The pid of the living process that told that it has the lock, as soon as it has told."""
-    give_up = time.monotonic() + _TELL_S
-    while time.monotonic() < give_up:
-        pid, _, owner = os.pread(descriptor, 256, 0).decode("ascii", "replace").strip().partition("\n")
-        told = parse(owner)
-        if told is not None and not is_gone(told):
-            return pid
-        time.sleep(0.01)
-    return "(not told)"
+    """The pid of the living process that told that it has the lock; empty when none has told."""
+    pid, _, owner = os.pread(descriptor, 256, 0).decode("ascii", "replace").strip().partition("\n")
+    told = parse(owner)
+    return "" if told is None or is_gone(told) else pid

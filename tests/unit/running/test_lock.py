@@ -1,3 +1,4 @@
+import fcntl
 import os
 import signal
 import subprocess
@@ -112,3 +113,14 @@ def test_a_holder_that_has_not_told_its_pid_yet_is_given_the_time(tmp_path: Path
             pass
         telling.join()
         first.kill()
+
+
+def test_who_only_looks_whether_it_is_held_keeps_nobody_from_it(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    looking = os.open(tmp_path / "lock", os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)  # as `runs ls` does
+    leaving = threading.Timer(0.2, os.close, (looking,))
+    leaving.start()
+    with lock.held(tmp_path):
+        pass
+    leaving.join()
