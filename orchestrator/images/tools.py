@@ -72,7 +72,8 @@ def _unpacked(wheels: list[Wheel], site: Site) -> Path:
                     archive.extractall(half)  # its hash was checked, and zipfile keeps names inside the folder
             except zipfile.BadZipFile as problem:
                 raise StageFailed(Stage.WHEELS, f"{wheel.file} is no wheel", log=str(problem)) from problem
-        half.chmod(0o755)
+        for place in (half, *half.rglob("*")):  # the cell's user is nobody here, whatever our umask is
+            place.chmod(0o755 if place.is_dir() else 0o644)
         try:
             half.rename(folder)
         except OSError:

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ def test_only_what_is_missing_is_brought_and_fits_what_is_there(site, commands, 
     assert beside.told == "brought beside the image: pytest 9.1.0"
     assert names(beside.folder) == {"pytest-9.1.0.dist-info"}
     assert beside.folder.stat().st_mode & 0o777 == 0o755  # the cell's user is nobody here
+
+
+def test_whoever_a_cell_runs_as_can_read_what_is_brought(site, commands):
+    before = os.umask(0o077)
+    try:
+        folder = tools_for(SEEN, site, commands, print).folder
+    finally:
+        os.umask(before)
+
+    modes = {(path.is_dir(), path.stat().st_mode & 0o777) for path in (folder, *folder.rglob("*"))}
+    assert modes == {(True, 0o755), (False, 0o644)}
 
 
 def test_what_was_unpacked_is_used_again_and_nothing_half_is_left(site, commands):
