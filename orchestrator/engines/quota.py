@@ -5,6 +5,7 @@ take a second container beside each cell to keep it. Here the folder is measured
 root, with an engine on this machine. Between two looks a cell can write past the bound by what the disk takes.
 """
 
+import errno
 import os
 from pathlib import Path
 
@@ -23,7 +24,10 @@ def check(results: Path) -> None:
 
 
 def used(folder: Path, most: int) -> int:
-    """Bytes allocated below a folder that somebody writes to; counting ends above `most`. Links are not followed."""
+    """Bytes allocated below a folder that somebody writes to; counting ends above `most`. Links are not followed.
+
+    Folders that are nested deeper than a path can say count as more than `most`.
+    """
     total = 0
     waiting = [str(folder)]
     while waiting and total <= most:
@@ -35,8 +39,10 @@ def used(folder: Path, most: int) -> int:
                         waiting.append(entry.path)
                     if total > most:
                         break
-        except OSError:  # gone meanwhile, or not ours to see
-            continue
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # nested on purpose: what is below cannot be counted
+                return most + 1
+            continue  # gone meanwhile, or not ours to see
     return total
 
 

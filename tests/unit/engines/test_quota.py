@@ -1,3 +1,5 @@
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,15 @@ def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
     check(tmp_path / "none")
     (tmp_path / "file").touch()
     check(tmp_path / "file")
+
+
+def test_folders_nested_deeper_than_a_path_can_say_hide_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(20):
+        Path("x" * 250).mkdir()
+        os.chdir("x" * 250)
+    assert used(tmp_path, MUCH) > MUCH
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(tmp_path / ("x" * 250))
