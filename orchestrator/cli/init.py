@@ -1,13 +1,12 @@
 """`init`: a first matrix for the machine one stands on."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from orchestrator import text
-from orchestrator.cli.inputs import host_of
+from orchestrator.cli.inputs import host_of, site_in_force
 from orchestrator.cli.options import engine_option, json_option
 from orchestrator.cli.output import say, show_json
 from orchestrator.errors import InfrastructureError, InputError
@@ -76,9 +75,8 @@ def _is_there(absent: list[str]) -> "Callable[[Axes], bool]":
     from orchestrator.images.command import Commands
     from orchestrator.images.failure import StageFailed
     from orchestrator.images.lock import lock
-    from orchestrator.settings import load_site
 
-    site, commands = load_site(os.environ), Commands()
+    site, commands = site_in_force(), Commands()
     told: dict[str, bool] = {}
 
     def asked(image: "Axes") -> bool:

@@ -65,9 +65,14 @@ def site_of(file: Path) -> "Site":
     """The site's settings, for the images of the matrix in a file: what is locked beside it is what is built."""
     from msgspec.structs import replace
 
+    return replace(site_in_force(), locks=locks_beside(file))
+
+
+def site_in_force() -> "Site":
+    """The site's settings; none of its passwords is printed from here on."""
     from orchestrator.settings import load_site
 
-    site = replace(load_site(os.environ), locks=locks_beside(file))
+    site = load_site(os.environ)
     keep_out(Masker(site.passwords))
     return site
 

@@ -1,7 +1,6 @@
 """`facts learn`: what a wheel or an image adds to what is known."""
 
 import datetime as dt
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator import text
+from orchestrator.cli.inputs import site_in_force
 from orchestrator.cli.options import facts_option, json_option, options
 from orchestrator.cli.output import colour, say, show, show_json, width
 from orchestrator.errors import InfrastructureError, InputError
@@ -75,11 +75,10 @@ def _contents(image: str) -> Mapping[str, str]:
     """What an image says that it contains; it is pulled when it is named by its digest and is not there."""
     from orchestrator.images.failure import BuildFailure
     from orchestrator.images.prepare import prepare_images
-    from orchestrator.settings import load_site
 
     if not _IMAGE.fullmatch(image):
         raise InputError(f"`{text.shown(image)}` is neither a wheel that is there nor the name of an image")
-    made = prepare_images({"learn": {"image": image}}, load_site(os.environ), jobs=1, say=say)["learn"]
+    made = prepare_images({"learn": {"image": image}}, site_in_force(), jobs=1, say=say)["learn"]
     if isinstance(made, BuildFailure):
         raise InfrastructureError(made.reason, place=image)
     return made.observed

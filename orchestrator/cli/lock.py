@@ -1,13 +1,12 @@
 """`lock`: what each image is made of, written down; and whether what is written down still holds."""
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli.inputs import locks_beside, plan_of
+from orchestrator.cli.inputs import locks_beside, plan_of, site_in_force
 from orchestrator.cli.options import file_option, json_option, options, select_option, tier_option
 from orchestrator.cli.output import colour, say, show, show_json, width
 from orchestrator.errors import ExitCode, InputError
@@ -119,9 +118,8 @@ def _lock(
     from orchestrator.images.relock import relock
     from orchestrator.model import LockedImage, Locking
     from orchestrator.reports.locks import locking
-    from orchestrator.settings import load_site
 
-    made = relock(wanted, folder, load_site(os.environ), upgrade=upgrade, say=say)
+    made = relock(wanted, folder, site_in_force(), upgrade=upgrade, say=say)
     images = [replace(one, rows=rows[one.image]) for one in made]
     for image in others:
         place_of_lock(folder, image).unlink()
@@ -153,10 +151,9 @@ def _check(
 
     from orchestrator.images.lock_check import check_locks
     from orchestrator.reports.locks import checking
-    from orchestrator.settings import load_site
 
     needed = frozenset(cell.image for cell in planned.cells if cell.placement.placed)
-    found = check_locks(wanted, needed, others, folder, load_site(os.environ), ask=ask)
+    found = check_locks(wanted, needed, others, folder, site_in_force(), ask=ask)
     found = replace(found, locks=tuple(replace(one, rows=rows.get(one.image, ())) for one in found.locks))
     show_json(to_builtins(found)) if as_json else show(checking(found, width=width(), colour=colour()))
     sys.exit(ExitCode.GOOD if found.good else ExitCode.NOT_PASSED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator import text
-from orchestrator.cli.inputs import read_plan
+from orchestrator.cli.inputs import read_plan, site_in_force
 from orchestrator.cli.options import options, runs_option
 from orchestrator.cli.output import say, show
 from orchestrator.errors import InfrastructureError, InputError
@@ -78,12 +78,12 @@ def _image_of(cell: "PlannedCell", attempt: "Attempt") -> "Image":
     from orchestrator.images.command import Commands
     from orchestrator.images.docker import Docker
     from orchestrator.images.failure import BuildFailure
+    from orchestrator.images.ready import of_its_base
     from orchestrator.model import Image
     from orchestrator.running.shell import venv_of
     from orchestrator.running.supply import supply
-    from orchestrator.settings import load_site
 
-    site = load_site(os.environ)
+    site, ready = site_in_force(), None
     axes = image_axes(cell.axes)
     if attempt.engine == "docker" and "image" in cell.axes:
         made = supply("docker", {cell.image: axes}, site, jobs=1, say=say)[cell.image]
@@ -99,10 +99,10 @@ def _image_of(cell: "PlannedCell", attempt: "Attempt") -> "Image":
                 f"the engine no longer has `{text.one_line(attempt.image)}`",
                 hint=f"torchmatrix build --select {cell.id}",
             )
-        ref = held.id
+        ref, ready = held.id, of_its_base(held)
     else:
         ref = sys.executable if attempt.engine == "here" else str(venv_of(attempt, site.cache))
-    return Image(id=cell.image, name=attempt.image, ref=ref, axes=axes, observed={})
+    return Image(id=cell.image, name=attempt.image, ref=ref, axes=axes, observed={}, ready=ready)
 
 
 def _opened(attempt: "Attempt", task: "Task", scratch: "Scratch", command: tuple[str, ...], *, tty: bool) -> "Shell":

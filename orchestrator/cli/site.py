@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator import text
+from orchestrator.cli.inputs import site_in_force
 from orchestrator.cli.options import json_option
-from orchestrator.cli.output import keep_out, say, show, show_json
+from orchestrator.cli.output import say, show, show_json
 from orchestrator.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -26,13 +27,10 @@ def site(as_json: bool, checked: bool) -> None:
     """
     from msgspec.structs import replace
 
-    from orchestrator.masking import Masker
-    from orchestrator.settings import load_site
     from orchestrator.settings.told import answer
     from orchestrator.settings.usable import check
 
-    found = load_site(os.environ)
-    keep_out(Masker(found.passwords))
+    found = site_in_force()
     told = answer(found, os.environ)
     if checked:
         told = replace(told, checks=check(found, os.environ))

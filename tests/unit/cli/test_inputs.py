@@ -4,7 +4,12 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from orchestrator import errors
+from orchestrator.cli import output
+from orchestrator.cli.inputs import site_in_force
+from orchestrator.masking import MASK, NOTHING
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -24,3 +29,13 @@ def test_a_bad_matrix_reports_every_problem_with_its_place(torchmatrix: Run, tmp
     assert "matrix.yaml:5:3" in done.stderr
     assert "did you mean `python`?" in done.stderr
     assert "matrix.yaml:11:" in done.stderr
+
+
+def test_once_the_site_was_read_none_of_its_passwords_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "_IN_FORCE", [NOTHING])
+    monkeypatch.setenv("TORCHMATRIX_INDEXES", "default=https://ci:hunter22@pypi.example/simple")
+    assert site_in_force().default_index.startswith("https://ci:")
+    output.say("error: hunter22")
+    assert capsys.readouterr().err == f"error: {MASK}\n"

@@ -7,7 +7,10 @@ import msgspec
 import pytest
 from planned_run import plan_of, planned
 
+from orchestrator.cli.shell import _image_of
 from orchestrator.errors import ExitCode
+from orchestrator.images.docker import Docker, Found
+from orchestrator.model import Attempt, Exit
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -46,3 +49,16 @@ def test_without_a_run_there_is_nothing_to_open(torchmatrix: Run) -> None:
     done = torchmatrix("shell", "ci-cpu")
     assert done.returncode == ExitCode.BAD_INPUT
     assert "runs: there is no run" in done.stderr
+
+
+def test_an_image_of_ours_is_opened_without_what_its_base_would_steer(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Found(
+        id="sha256:0", names=(), labels={}, size=1, env={"LD_PRELOAD": "/x.so", "LANG": "C"}, volumes=("/data",)
+    )
+    monkeypatch.setattr(Docker, "answers", lambda _: None)
+    monkeypatch.setattr(Docker, "inspect", lambda _, ref: held if ref == "torchmatrix/x:1" else None)
+    attempt = Attempt(cell="c", number=1, engine="docker", image="torchmatrix/x:1", exit=Exit())
+    image = _image_of(planned("pass", 0), attempt)
+    assert image.ref == "sha256:0"
+    assert image.ready is not None
+    assert (image.ready.unset, image.ready.volumes) == (("LD_PRELOAD",), ("/data",))
