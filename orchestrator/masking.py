@@ -78,23 +78,28 @@ NOTHING = Masker()
 
 
 def without_passwords(address: str) -> str:
-    """An address as it may be shown: a password in it is masked, and what is no address stays as it is."""
+    """An address as it may be shown: a password in it is masked, and what is no address stays as it is.
+
+    A user without a password is one: so indexes take their tokens.
+    """
     try:
         parts = urlsplit(address)
-        password = parts.password
+        user, password = parts.username, parts.password
     except ValueError:
         return address
-    if not password:
+    if not (user or password):
         return address
     login, _, rest = parts.netloc.rpartition("@")
-    return parts._replace(netloc=f"{login.partition(':')[0]}:{MASK}@{rest}").geturl()
+    shown = f"{login.partition(':')[0]}:{MASK}" if password else MASK
+    return parts._replace(netloc=f"{shown}@{rest}").geturl()
 
 
 def passwords(addresses: Iterable[str]) -> Iterator[bytes]:
-    """The passwords that addresses carry, as they are meant."""
+    """The passwords that addresses carry, as they are meant; a user without one is a token."""
     for address in addresses:
         try:
-            password = urlsplit(address).password
+            parts = urlsplit(address)
+            password = parts.password or parts.username
         except ValueError:
             continue
         if password:

@@ -88,7 +88,9 @@ def test_a_stream_holds_back_no_more_than_a_value() -> None:
         ("https://user:hunter22@pypi.example/simple", f"https://user:{MASK}@pypi.example/simple"),
         ("https://user:a@b:c@pypi.example/simple", f"https://user:{MASK}@pypi.example/simple"),
         ("https://pypi.example/simple", "https://pypi.example/simple"),
-        ("https://user@pypi.example", "https://user@pypi.example"),
+        ("https://a-token@pypi.example/simple", f"https://{MASK}@pypi.example/simple"),
+        ("https://a-token:@pypi.example/simple", f"https://{MASK}@pypi.example/simple"),
+        ("registry.example/ubuntu@sha256:0", "registry.example/ubuntu@sha256:0"),
         ("/mnt/wheels", "/mnt/wheels"),
         ("http://[bad", "http://[bad"),
     ],
@@ -98,7 +100,8 @@ def test_an_address_is_shown_without_its_password(address: str, shown: str) -> N
 
 
 def test_a_password_is_what_it_means_and_what_stands_there() -> None:
-    found = list(passwords(["https://u:p%40ssw0rd-x@a.example", "https://a.example", "http://[bad"]))
-    assert found == [b"p@ssw0rd-x"]
+    addresses = ["https://u:p%40ssw0rd-x@a.example", "https://a.example", "http://[bad", "https://a-token@a.example"]
+    found = list(passwords(addresses))
+    assert found == [b"p@ssw0rd-x", b"a-token"]
     masker = Masker(found)
     assert masker.text("p@ssw0rd-x https://u:p%40ssw0rd-x@a") == f"{MASK} https://u:{MASK}@a"
