@@ -12,7 +12,6 @@ from orchestrator.images.remote import opened, whole
 from orchestrator.images.roots import stanzas
 from orchestrator.settings import Site
 
-_DEBIAN = "http://deb.debian.org/debian"  # what mmdebstrap takes where no mirror is given
 _MAX_BYTES = 1 << 20
 _MAX_LIST_BYTES = 256 << 20
 
@@ -45,4 +44,7 @@ def offered(suite: str, architecture: str, site: Site) -> Mapping[str, frozenset
 
 
 def _of(suite: str, site: Site) -> str:
-    return f"{(site.apt_mirror or _DEBIAN).rstrip('/')}/dists/{suite}"
+    """Where a suite is; the mirror that mmdebstrap takes by itself where the site names none is known to it alone."""
+    if not site.apt_mirror:
+        raise OSError("the site names no mirror of Debian: set apt_mirror")
+    return f"{site.apt_mirror.rstrip('/')}/dists/{suite}"
