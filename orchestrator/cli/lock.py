@@ -30,15 +30,17 @@ _FOR_GOOD = {Cause.MISSING_PACKAGE, Cause.VERSION_MISMATCH}
     metavar="NAME",
     help="Take the newest of this package or base alone, and leave the rest; repeatable.",
 )
+@click.option("--prune", is_flag=True, help="Remove locks that no row of this matrix has.")
 @click.option("--check", is_flag=True, help="Change nothing: exit 1 when a lock is missing, does not fit or is stale.")
 @click.option("--offline", is_flag=True, help="With --check: ask no index and no mirror.")
-def lock(
+def lock(  # noqa: PLR0913, PLR0917 - one parameter an option
     file: Path,
     select: tuple[str, ...],
     tier: str,
     as_json: bool,
     upgrade: bool,
     packages: tuple[str, ...],
+    prune: bool,
     check: bool,
     offline: bool,
 ) -> None:
@@ -48,6 +50,7 @@ def lock(
     torchmatrix lock                      # new images; the locks that fit stay as they are
     torchmatrix lock --upgrade            # the newest of all that the matrix does not say
     torchmatrix lock --upgrade-package numpy --upgrade-package debian12
+    torchmatrix lock --prune              # and remove the locks of rows that are gone
     torchmatrix lock --check --offline    # for CI
 
     A lock names each wheel by version, file name and SHA-256, and the version of each distribution package of a base
@@ -61,8 +64,10 @@ def lock(
     locked and this machine does not run it. Exit codes: 0 all is locked; 1 an image cannot be, or a check found
     something; 4 an index or a mirror could not be asked.
     """  # noqa: D301 - click reads \b as the character that it is
-    if (upgrade or packages) and check:
-        raise click.UsageError("`--check` changes nothing, `--upgrade` does: one of them")
+    if (upgrade or packages or prune) and check:
+        raise click.UsageError("`--check` changes nothing, `--upgrade` and `--prune` do: one of them")
+    if prune and select:
+        raise click.UsageError("`--prune` asks what the whole matrix has: give no `--select` with it")
     if offline and not check:
         raise click.UsageError("`--offline` goes with `--check`: a lock is made of what an index says")
     planned, _ = plan_of(file, select, tier, None)
@@ -72,7 +77,8 @@ def lock(
     if check:
         _check(planned, wanted, rows, others, folder, as_json=as_json, ask=not offline)
     else:
-        _lock(wanted, rows, others, folder, as_json=as_json, upgrade=upgrade or frozenset(packages))
+        renewed = upgrade or frozenset(packages)
+        _lock(wanted, rows, others, folder, as_json=as_json, upgrade=renewed, prune=prune)
 
 
 def _wanted(planned: "Plan") -> "tuple[dict[str, Axes], dict[str, tuple[str, ...]]]":
@@ -95,7 +101,7 @@ def _left_over(file: Path, tier: str, folder: Path, wanted: "Mapping[str, Axes]"
     from orchestrator.images.locks import held_in
 
     held = held_in(folder)
-    others = sorted({*held.locks, *held.unreadable} - wanted.keys())
+    others = sorted(held.locks.keys() - wanted.keys())
     if others and tier != "all":
         every, _ = _wanted(plan_of(file, (), "all", None)[0])
         others = [image for image in others if image not in every]
@@ -110,6 +116,7 @@ def _lock(
     *,
     as_json: bool,
     upgrade: bool | frozenset[str],
+    prune: bool,
 ) -> None:
     from msgspec import to_builtins
     from msgspec.structs import replace
@@ -121,9 +128,10 @@ def _lock(
 
     made = relock(wanted, folder, site_in_force(), upgrade=upgrade, say=say)
     images = [replace(one, rows=rows[one.image]) for one in made]
-    for image in others:
-        place_of_lock(folder, image).unlink()
-        images.append(LockedImage(image=image, rows=(), state=LockState.REMOVED))
+    for image in others:  # another matrix beside this one may have them
+        if prune:
+            place_of_lock(folder, image).unlink()
+        images.append(LockedImage(image=image, rows=(), state=LockState.REMOVED if prune else LockState.LEFT_OVER))
     done = Locking(folder=str(folder), images=tuple(images))
     show_json(to_builtins(done)) if as_json else show(locking(done, width=width(), colour=colour()))
     sys.exit(_code(images))

@@ -73,7 +73,8 @@ def list_runs(runs: Path) -> tuple[ListedRun, ...]:
     with folder.told(runs):
         names = sorted(os.listdir(runs), reverse=True) if runs.exists() else []  # noqa: PTH208 - names are matched
     found = (runs / name for name in names if _NAME.fullmatch(name))
-    return tuple(_listed(path) for path in found if path.is_dir() and not path.is_symlink())
+    runs_of_ours = (path for path in found if path.is_dir() and not path.is_symlink() and _started(path.name))
+    return tuple(_listed(path) for path in runs_of_ours)
 
 
 def choose(
@@ -81,7 +82,7 @@ def choose(
 ) -> RunClearing:
     """The runs beyond the `keep` newest, and those older than `max_age`; `runs` come newest first.
 
-    One that is live never goes, one that can be resumed only by `force`.
+    One that is live never goes; one that can be resumed, or that holds what cannot be read, only by `force`.
     """
     removed: list[ListedRun] = []
     kept: list[KeptRun] = []
@@ -93,6 +94,8 @@ def choose(
             kept.append(KeptRun(run=run, why="a process is writing it"))
         elif run.state is RunState.RESUMABLE and not force:
             kept.append(KeptRun(run=run, why=f"{run.cells - run.done} of {run.cells} cells can still be run: --force"))
+        elif run.state is RunState.DAMAGED and not force:
+            kept.append(KeptRun(run=run, why="its plan cannot be read, or is not all that is there: --force"))
         else:
             removed.append(run)
     return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
@@ -119,14 +122,21 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
     return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
 
 
+def _started(name: str) -> str:
+    """The time in a run's name, or an empty text when it is the name of no run."""
+    matched = _NAME.fullmatch(name)
+    try:
+        return datetime.strptime(matched[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).isoformat() if matched else ""
+    except ValueError:  # the 99th of a month
+        return ""
+
+
 def _listed(path: Path) -> ListedRun:
-    matched = _NAME.fullmatch(path.name)
-    assert matched is not None
     state, cells, images = _state(path)
     return ListedRun(
         id=path.name,
         path=str(path),
-        started=datetime.strptime(matched[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).isoformat(),
+        started=_started(path.name),
         state=RunState.LIVE if _is_live(path) else state,
         cells=cells,
         done=cells - len(images),
@@ -138,7 +148,8 @@ def _listed(path: Path) -> ListedRun:
 def _state(path: Path) -> tuple[RunState, int, list[str]]:
     """What it is at, how many cells were placed, and the image of each that is not done."""
     if not (path / folder.PLAN).exists():
-        return RunState.EMPTY, 0, []
+        foreign = {each.name for each in path.iterdir()} - {folder.JOURNAL, lock.LOCK}
+        return RunState.DAMAGED if foreign else RunState.EMPTY, 0, []
     try:
         plan = read_plan(path / folder.PLAN)
     except (InputError, InfrastructureError, OSError):

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from small_disk import mount, small_disk
 
 from orchestrator.errors import ExitCode
 
@@ -18,23 +19,11 @@ secrets: {TOKEN: {env: CI_TOKEN}}
 """
 
 
-def mount(*options: str) -> None:
-    subprocess.run(["mount", *options], check=True, capture_output=True)
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system in memory of 1 MiB; needs the right to mount."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    try:
-        mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place))
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no right to mount a file system")
-    try:
+    """A file system in memory of 1 MiB."""
+    with small_disk(tmp_path / "disk", "1m") as place:
         yield place
-    finally:
-        subprocess.run(["umount", place], check=True)
 
 
 @pytest.fixture

@@ -2,32 +2,20 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from crash_matrix import commit, committed, reported, sample
 from planned_run import check, ended, only_run, started, statuses
-
-
-def mount(*options: str) -> None:
-    subprocess.run(["mount", *options], check=True, capture_output=True)
+from small_disk import mount, small_disk
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system in memory, of a size that a test changes; needs the right to mount."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    try:
-        mount("-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place))
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no right to mount a file system")
-    try:
+    """A file system in memory, of a size that a test changes."""
+    with small_disk(tmp_path / "disk", "64m") as place:
         yield place
-    finally:
-        subprocess.run(["umount", place], check=True)
 
 
 def resize(disk: Path, size: str) -> None:

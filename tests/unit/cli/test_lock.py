@@ -164,8 +164,20 @@ def test_a_lock_that_no_row_has_any_more_is_left_over_and_goes(torchmatrix: Run,
     assert found.returncode == ExitCode.NOT_PASSED
     assert f"left over  {CPU}" in found.stdout
     done = torchmatrix("lock")
-    assert f"removed  -       -         {CPU}" in done.stdout
+    assert "left over" in done.stdout
+    assert lock_of(tmp_path, CPU).exists()  # another matrix beside this one may have it
+    foreign = lock_of(tmp_path, "notes")
+    foreign.write_text("not a lock of ours")
+    done = torchmatrix("lock", "--prune")
+    assert "removed" in done.stdout
     assert not lock_of(tmp_path, CPU).exists()
+    assert foreign.read_text() == "not a lock of ours"
+
+
+@pytest.mark.usefixtures("wheels")
+@pytest.mark.parametrize("beside", [("--check",), ("--select", "ci-cpu")])
+def test_locks_are_removed_only_for_the_whole_matrix(torchmatrix: Run, beside: tuple[str, ...]) -> None:
+    assert torchmatrix("lock", "--prune", *beside).returncode == ExitCode.BAD_INPUT
 
 
 def test_no_login_of_an_index_reaches_a_lock_or_a_line(

@@ -159,3 +159,20 @@ def test_a_real_run_is_done_and_can_go(tmp_path: Path, monkeypatch: pytest.Monke
     assert (found.state, found.cells, found.done) == (RunState.DONE, 1, 1)
     clear(tmp_path, choose([found], NOW, keep=0, max_age=None, force=False))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_ours_or_cannot_be_read_goes_by_force_only(tmp_path: Path) -> None:
+    foreign = tmp_path / "20260101T000000Z-aaaa"
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("mine")
+    (made(tmp_path, "20260102T000000Z-bbbb", "pass") / "plan.json").write_text("{")
+    (tmp_path / "20260103T000000Z-cccc").mkdir()
+    found = list_runs(tmp_path)
+    now = datetime(2026, 11, 29, tzinfo=UTC)
+    assert names(choose(found, now, keep=0, max_age=None, force=False).removed) == ["cccc"]
+    assert names(choose(found, now, keep=0, max_age=None, force=True).removed) == ["cccc", "bbbb", "aaaa"]
+
+
+def test_a_name_with_a_day_that_never_was_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "20269999T000000Z-cccc").mkdir()
+    assert list_runs(tmp_path) == ()
