@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 UNIT = Path(__file__).parent / "unit"
 MAY_SKIP = Path(__file__).parent / "may_skip.txt"
 PYTHON_IMAGE = "torchmatrix-test/python:bookworm"  # minbase and python3, no torch; kept between sessions
+
+
+def pytest_configure() -> None:
+    """A shell ignores ^C for what it starts in the background, and all that this starts would inherit it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
