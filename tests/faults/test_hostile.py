@@ -128,19 +128,46 @@ def test_it_fills_its_tmp(run: Run) -> None:
     assert result.status is Status.CRASHED
 
 
-def test_it_fills_the_disk_with_results(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orchestrator.engines.quota.RESULTS_BYTES", 32 << 20)
-    monkeypatch.setattr("orchestrator.engines.docker.watch.LOOK_S", 0.1)
-    if os.geteuid() != 0:
-        pytest.skip("only root sees the engine's volumes")
-    result, _ = run(
-        """
+FILLS = {
+    "in many files": """
         import sys, time
         for number in range(10**6):
             with open(f"{sys.argv[2]}/{number}", "wb") as file: file.write(bytes(1 << 20))
             time.sleep(0.005)
-        """
-    )
+    """,
+    "in a file that it removed and holds": """
+        import os, sys, time
+        file = open(f"{sys.argv[2]}/x", "wb")
+        os.unlink(file.name)
+        while True: file.write(bytes(1 << 20)); time.sleep(0.005)
+    """,
+    "in a file that a child without a session holds": """
+        import os, sys, time
+        if os.fork(): time.sleep(60)
+        os.setsid()
+        if os.fork(): os._exit(0)
+        file = os.open(sys.argv[2], os.O_TMPFILE | os.O_RDWR)
+        os.posix_fallocate(file, 0, 64 << 20)
+        time.sleep(60)
+    """,
+    "in a file that is only mapped": """
+        import ctypes, os, sys, time
+        file = os.open(f"{sys.argv[2]}/x", os.O_CREAT | os.O_RDWR)
+        os.posix_fallocate(file, 0, 64 << 20)
+        assert ctypes.CDLL(None).mmap(None, ctypes.c_size_t(64 << 20), 1, 1, file, ctypes.c_long(0)) != -1
+        os.close(file); os.unlink(f"{sys.argv[2]}/x")
+        time.sleep(60)
+    """,
+}
+
+
+@pytest.mark.parametrize("how", FILLS)
+def test_it_fills_the_disk_with_results(run: Run, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    monkeypatch.setattr("orchestrator.engines.quota.RESULTS_BYTES", 32 << 20)
+    monkeypatch.setattr("orchestrator.engines.docker.watch.LOOK_S", 0.1)
+    if os.geteuid() != 0:
+        pytest.skip("only root sees the engine's volumes")
+    result, _ = run(FILLS[how])
     assert result.status is Status.ERROR
     assert "the cell wrote more than 32 MiB into its results folder" in result.reason
 

@@ -88,9 +88,12 @@ def test_who_leaves_the_session_is_found_by_its_environment_and_by_nothing_else(
             os.kill(int(pid), signal.SIGKILL)
 
 
-def test_a_cell_that_fills_the_disk_with_results_is_ended(make_task: MakeTask, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("and_then", ["", "import os; os.unlink(file.name)"])
+def test_a_cell_that_fills_the_disk_with_results_is_ended(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch, and_then: str
+) -> None:
     monkeypatch.setattr("orchestrator.engines.quota.RESULTS_BYTES", 8 << 20)
-    code = "import sys, time\nfile = open(sys.argv[2] + '/x', 'wb')\n"
+    code = f"import sys, time\nfile = open(sys.argv[2] + '/x', 'wb')\n{and_then}\n"
     code += "while True: file.write(bytes(1 << 20)); time.sleep(.02)"
     seen = ProcessEngine().run(make_task(code, ref=sys.executable), lambda _: nullcontext()).exit
     assert "the cell wrote more than 8 MiB into its results folder" in seen.problem

@@ -22,6 +22,7 @@ from orchestrator.engines.docker.frames import Frames
 from orchestrator.engines.docker.output import Output
 from orchestrator.engines.docker.profile import VOLUME
 from orchestrator.engines.ending import Ending
+from orchestrator.engines.held import family_in
 from orchestrator.engines.log import LogKeeper
 from orchestrator.engines.stop import Stop
 from orchestrator.errors import InfrastructureError
@@ -41,6 +42,7 @@ class State(Struct, frozen=True, rename="pascal"):
     paused: bool
     exit_code: int
     oom_killed: bool = msgspec.field(name="OOMKilled")
+    pid: int = 0
 
 
 def look_at(client: "APIClient", container: str) -> tuple[State, Path | None]:
@@ -107,7 +109,7 @@ def _look(client: "APIClient", container: str) -> State:
     if state.paused:
         raise InfrastructureError("the container was paused while the cell ran", cause="by somebody else")
     if volume is not None and state.running:
-        quota.check(volume)
+        quota.check(volume, family_in(state.pid, VOLUME, volume))
     return state
 
 

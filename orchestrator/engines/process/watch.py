@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from orchestrator.engines import quota
 from orchestrator.engines.ending import Ending
+from orchestrator.engines.held import family
 from orchestrator.engines.log import LogKeeper
 from orchestrator.engines.process.tree import kill_marked, memory_used, signal_group
 from orchestrator.engines.stop import Stop
@@ -60,7 +61,7 @@ def watch(
             if (sent := ending.due()) is not None:
                 signal_group(process.pid, sent)
             if time.monotonic() >= next_look:
-                quota.check(within.results)
+                quota.check(within.results, family(process.pid), f"{within.results.resolve()}/")
                 if memory_used(process.pid) > within.memory:
                     oom = True
                     signal_group(process.pid, signal.SIGKILL)
