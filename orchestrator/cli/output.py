@@ -1,5 +1,6 @@
 """What is printed: results to stdout, progress and errors to stderr; a reader that has gone changes no exit code."""
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
 _IN_FORCE = [NOTHING]
+_NOBODY_READS = (errno.EPIPE, errno.EIO)  # of a pipe, of a terminal that was closed
 
 
 def keep_out(masker: Masker) -> None:
@@ -24,7 +26,9 @@ def show(output: str) -> bool:
     """Print a result; whether somebody still reads."""
     try:
         click.echo(_IN_FORCE[0].text(output))
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in _NOBODY_READS:
+            raise
         # The reader has gone (`| head`). The verb's exit code stays what it is: others read that.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return False
@@ -49,7 +53,9 @@ def say(line: str) -> None:
     """Tell of progress or an error, with nothing in it that acts on a terminal."""
     try:
         click.echo(text.visible(_IN_FORCE[0].text(line)), err=True)
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in _NOBODY_READS:
+            raise
         # Nobody listens any more: what was asked for is done all the same.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.engines.process.scratch import Scratch
     from orchestrator.engines.task import Task
     from orchestrator.model import Attempt, Image, PlannedCell
-    from orchestrator.running.shell import Shell
+    from orchestrator.running.shell import Place, Shell
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
 @click.option("--run", type=click.Path(path_type=Path), metavar="RUN", help="Of this run; default: the newest.")
 @options(runs_option)
-@click.option("--print", "only_print", is_flag=True, help="Print the command instead of running it.")
+@click.option("--print", "only_print", is_flag=True, help="Print a script that does the same, and run nothing.")
 def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, only_print: bool) -> None:
     """Open the container of CELL as RUN had it: its image, user, rights, mounts and variables; results go to a scratch.
 
@@ -35,31 +35,31 @@ def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, onl
     """
     from orchestrator.engines.owner import this_process
     from orchestrator.engines.process.scratch import make_scratch, remove_scratch
+    from orchestrator.running.foreground import foreground
     from orchestrator.running.run import suites_folder
     from orchestrator.running.secret_files import laid_out
-    from orchestrator.running.shell import find_cell, last_attempt, task_of
+    from orchestrator.running.shell import clear_away, find_cell, last_attempt, place_of, sweep_shells, task_of
 
     place = run or _newest(runs)
-    found = find_cell(read_plan(place / "plan.json"), cell, place)
-    attempt = last_attempt(place, found)
-    image = _image_of(found, attempt)
-    with ExitStack() as undo:
+    with foreground() as front, ExitStack() as undo:
+        found = find_cell(read_plan(place / "plan.json"), cell, place)
+        attempt = last_attempt(place, found)
+        image = _image_of(found, attempt)
+        client = _client() if attempt.engine == "docker" else ""
         if only_print:
-            secrets = {secret.name: Path("/path/to", secret.name) for secret in found.secrets}
-        else:
-            secrets = dict(undo.enter_context(laid_out([found], os.environ)).readable)
-        task = task_of(found, attempt, image, suites_folder(), secrets, place)
-        scratch = make_scratch(task, this_process())
-        tty = only_print or (sys.stdin is not None and sys.stdin.isatty())
-        opened = _opened(attempt, task, scratch, command, tty=tty)
-        if only_print:
-            if secrets:
-                say(f"note: put in where {', '.join(secrets)} lie: their files are made for the time of a run")
-            show(opened.printed())
+            asked = {secret.name: Path("/path/to", secret.name) for secret in found.secrets}
+            _print(task_of(found, attempt, image, suites_folder(), asked, place), client, command)
             return
-        undo.callback(remove_scratch, scratch)
-        say(f"{found.id} as in {text.one_line(str(place), 200)}; the suite: {_suite(task, attempt, scratch)}")
-        code = _run(opened)
+        sweep_shells(os.environ, docker=bool(client))
+        front.hold()
+        secrets = undo.enter_context(laid_out([found], os.environ)).readable
+        task = task_of(found, attempt, image, suites_folder(), secrets, place)
+        where = place_of(make_scratch(task, this_process()))
+        undo.callback(remove_scratch, where.scratch)
+        opened = _opened(task, where, command, client, tty=sys.stdin is not None and sys.stdin.isatty())
+        say(f"{found.id} as in {text.one_line(str(place), 200)}; the suite: {_suite(task, attempt, where.scratch)}")
+        undo.callback(clear_away, task, opened, os.environ)
+        code = front.run(opened.argv, opened.env, opened.cwd)
     sys.exit(code)
 
 
@@ -105,17 +105,32 @@ def _image_of(cell: "PlannedCell", attempt: "Attempt") -> "Image":
     return Image(id=cell.image, name=attempt.image, ref=ref, axes=axes, observed={}, ready=ready)
 
 
-def _opened(attempt: "Attempt", task: "Task", scratch: "Scratch", command: tuple[str, ...], *, tty: bool) -> "Shell":
+def _client() -> str:
     import shutil
 
-    from orchestrator.running.shell import in_container, in_process
-
-    if attempt.engine != "docker":
-        return in_process(task, scratch, command, os.environ)
     client = shutil.which("docker")
     if client is None:
         raise InfrastructureError("no docker client is on PATH", hint="apt-get install -y docker.io")
-    return in_container(task, scratch, command, client, os.environ, tty=tty)
+    return client
+
+
+def _print(task: "Task", client: str, command: tuple[str, ...]) -> None:
+    from orchestrator.running.shell_script import place_to_be_made, script
+
+    if task.secrets:
+        say(f"note: put in where {', '.join(task.secrets)} lie: their files are made for the time of a run")
+    place = place_to_be_made()
+    show(script(task, place, _opened(task, place, command, client, tty=True)))
+
+
+def _opened(task: "Task", place: "Place", command: tuple[str, ...], client: str, *, tty: bool) -> "Shell":
+    from orchestrator.running.shell import in_container, in_process, open_to_others
+
+    if not client:
+        return in_process(task, place, command, os.environ)
+    if place.owner:
+        open_to_others(place.scratch)
+    return in_container(task, place, command, client, os.environ, tty=tty)
 
 
 def _suite(task: "Task", attempt: "Attempt", scratch: "Scratch") -> str:
@@ -128,28 +143,3 @@ def _suite(task: "Task", attempt: "Attempt", scratch: "Scratch") -> str:
         return shlex.join([interpreter(task), *arguments(task, inputs=INPUTS, results=RESULTS)])
     words = arguments(task, inputs=str(scratch.inputs), results=str(scratch.results))
     return shlex.join([task.image.ref, *words])
-
-
-def _run(opened: "Shell") -> int:
-    """The command's exit code; ^C is the command's own business."""
-    import signal
-    import subprocess
-
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        done = subprocess.run(
-            opened.argv,
-            env=dict(opened.env),
-            cwd=opened.cwd,
-            check=False,
-            preexec_fn=_heed,
-        )
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
-
-
-def _heed() -> None:
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)

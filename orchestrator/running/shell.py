@@ -1,38 +1,56 @@
 """The inside of a cell of a run, for a person: what it ran in, with the same rights, and a scratch for results."""
 
 import os
+import secrets
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.axes import suggestion
+from orchestrator.engines.docker import connection, container
 from orchestrator.engines.docker.command_line import bind, left_to_unset, run_arguments
 from orchestrator.engines.docker.connection import DEFAULT_HOST
 from orchestrator.engines.docker.container import owning_groups
+from orchestrator.engines.docker.labels import OWNER
 from orchestrator.engines.docker.profile import INPUTS, RESULTS, profile
-from orchestrator.engines.owner import this_process
+from orchestrator.engines.docker.sweep import sweep
+from orchestrator.engines.owner import Owner, this_process
 from orchestrator.engines.process.run import environment
-from orchestrator.engines.process.scratch import Scratch
+from orchestrator.engines.process.scratch import Scratch, sweep_folders
+from orchestrator.engines.process.tree import kill_marked, sweep_processes, token
 from orchestrator.engines.task import Task
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.formats import CELL
 from orchestrator.model import Attempt, Image, Plan, PlannedCell
 from orchestrator.running import attempts
 
+RUN = "shell"  # what the container, the processes and the scratch of a shell name as their run
+
 # The first that is there: a shell in which one can go back and forth, or what every image has.
 _SHELL = ("/bin/sh", "-c", "command -v bash >/dev/null && exec bash; exec sh")
 
 
+class Place(Struct, frozen=True, kw_only=True):
+    """Where a shell is opened: its scratch, what its container is named, and who is there to tidy up after both."""
+
+    scratch: Scratch
+    container: str
+    owner: Owner | None = None
+
+
 class Shell(Struct, frozen=True, kw_only=True):
-    """A command that opens a cell, and all of its environment."""
+    """A command that opens a cell, and all of its environment; in a container, its name and the client's own words."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: Path | None = None
     unset: tuple[str, ...] = ()
+    client: tuple[str, ...] = ()
+    container: str = ""
 
     def printed(self) -> str:
         """The command for another terminal: a container needs nothing of the environment, a process all of it."""
@@ -75,11 +93,11 @@ def venv_of(attempt: Attempt, cache: Path) -> Path:
 
 
 def task_of(
-    cell: PlannedCell, attempt: Attempt, image: Image, suites: Path, secrets: Mapping[str, Path], out: Path
+    cell: PlannedCell, attempt: Attempt, image: Image, suites: Path, secret_files: Mapping[str, Path], out: Path
 ) -> Task:
     """What the attempt was asked to do, once more; nothing tells it from the first but its results."""
     return Task(
-        run_id="shell",
+        run_id=RUN,
         cell=cell,
         number=attempt.number,
         image=image,
@@ -90,38 +108,77 @@ def task_of(
         out=out,
         deadline_s=cell.limits.timeout_s,
         devices=attempt.devices,
-        secrets=secrets,
+        secrets=secret_files,
     )
 
 
-def in_container(
-    task: Task, scratch: Scratch, command: Sequence[str], client: str, environ: Mapping[str, str], *, tty: bool
-) -> Shell:
-    """The container of a task with another command; its inputs and its results lie in the scratch."""
-    owner = this_process()
-    config = profile(task, owner, owning_groups(profile(task, owner).config)).config
-    for folder, mode in ((scratch.inputs, 0o755), (scratch.results, 0o777)):  # the user inside has another number
+def place_of(scratch: Scratch) -> Place:
+    """A place of ours, under a name that no other shell has."""
+    return Place(scratch=scratch, container=f"torchmatrix-shell-{secrets.token_hex(6)}", owner=this_process())
+
+
+def open_to_others(scratch: Scratch) -> None:
+    """Lets the user inside a container, who has another number, at the inputs and the results."""
+    for folder, mode in ((scratch.inputs, 0o755), (scratch.results, 0o777)):
         folder.chmod(mode)
     for file in scratch.inputs.iterdir():
         file.chmod(0o444)
-    binds = (bind(str(scratch.inputs), INPUTS, read_only=True), bind(str(scratch.results), RESULTS, read_only=False))
+
+
+def in_container(
+    task: Task, place: Place, command: Sequence[str], client: str, environ: Mapping[str, str], *, tty: bool
+) -> Shell:
+    """The container of a task with another command; its inputs and its results lie in the scratch."""
+    owner = place.owner or this_process()
+    config = profile(task, owner, owning_groups(profile(task, owner).config)).config
+    binds = (
+        bind(str(place.scratch.inputs), INPUTS, read_only=True),
+        bind(str(place.scratch.results), RESULTS, read_only=False),
+    )
+    found_by = {name: value for name, value in config["Labels"].items() if place.owner or name != OWNER}
     words = run_arguments(config, tuple(command) or _SHELL, binds, tty=tty)
+    words[1:1] = [f"--name={place.container}", *(f"--label={name}={value}" for name, value in found_by.items())]
     unset = left_to_unset(config)
     host = environ.get("DOCKER_HOST") or DEFAULT_HOST  # and not what the client's own context says
     return Shell(
         argv=(client, "--host", host, *words),
         env={name: value for name, value in environ.items() if name not in unset},
         unset=unset,
+        client=(client, "--host", host),
+        container=place.container,
     )
 
 
-def in_process(task: Task, scratch: Scratch, command: Sequence[str], environ: Mapping[str, str]) -> Shell:
+def in_process(task: Task, place: Place, command: Sequence[str], environ: Mapping[str, str]) -> Shell:
     """A shell with the task's interpreter first on its path, and with the environment that a cell has."""
     beside = Path(task.image.ref).parent
-    env = environment(task, scratch, environ)
+    env = environment(task, place.scratch, environ)
     env["PATH"] = os.pathsep.join((str(beside), env.get("PATH", os.defpath)))
     if (beside.parent / "pyvenv.cfg").is_file():
         env["VIRTUAL_ENV"] = str(beside.parent)
     if term := environ.get("TERM"):
         env["TERM"] = term
-    return Shell(argv=tuple(command) or _SHELL, env=env, cwd=scratch.start)
+    if place.owner:
+        env |= token(RUN, task.cell.id, place.owner)
+    return Shell(argv=tuple(command) or _SHELL, env=env, cwd=place.scratch.start)
+
+
+def clear_away(task: Task, opened: Shell, environ: Mapping[str, str]) -> None:
+    """Removes the container of a shell that has ended, or ends what it left running; nothing of it is no error.
+
+    A client that is ended with its terminal leaves its container running.
+    """
+    if not opened.container:
+        kill_marked(token(RUN, task.cell.id, this_process()))
+        return
+    with closing(connection.client(environ)) as client:
+        container.remove(client, opened.container)
+
+
+def sweep_shells(environ: Mapping[str, str], *, docker: bool) -> None:
+    """Removes what shells left whose process was killed."""
+    sweep_processes(RUN)
+    sweep_folders(RUN)
+    if docker:
+        with closing(connection.client(environ)) as client:
+            sweep(client, RUN)

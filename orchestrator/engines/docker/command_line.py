@@ -7,7 +7,7 @@ from typing import Any
 def run_arguments(config: Mapping[str, Any], command: Sequence[str], binds: Sequence[str], *, tty: bool) -> list[str]:
     """The arguments of `docker run` for a create request, with another command and with these mounts for its volumes.
 
-    What it is named and labelled with is left out: nothing that clears up after runs may take it for theirs.
+    What it is labelled with is left out: whoever runs it says himself by what it is found again.
     """
     host = config["HostConfig"]
     words = ["run", "--rm", "--interactive", *(("--tty",) if tty else ()), "--init"]

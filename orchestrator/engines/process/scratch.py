@@ -13,6 +13,7 @@ from orchestrator.engines.owner import Owner, is_gone, parse
 from orchestrator.engines.task import Task
 from orchestrator.errors import InfrastructureError
 
+FOLDERS = ("start", "inputs", "results", "home", "path")
 _PREFIX = "torchmatrix-"
 _OWNER = "owner.json"
 
@@ -37,10 +38,23 @@ def make_scratch(task: Task, owner: Owner) -> Scratch:
             hint="set TMPDIR to another one",
         )
     root = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    try:
+        return _laid_out(root, task, owner)
+    except BaseException:
+        shutil.rmtree(root, ignore_errors=True)
+        raise
+
+
+def scratch_below(root: Path) -> Scratch:
+    """The folders by their names; nothing is made."""
+    return Scratch(root=root, **{name: root / name for name in FOLDERS})
+
+
+def _laid_out(root: Path, task: Task, owner: Owner) -> Scratch:
     (root / _OWNER).write_text(json.dumps({"run": task.run_id, "owner": str(owner)}), encoding="utf-8")
-    scratch = Scratch(root=root, **{name: root / name for name in ("start", "inputs", "results", "home", "path")})
-    for folder in (scratch.start, scratch.inputs, scratch.results, scratch.home, scratch.path):
-        folder.mkdir()
+    scratch = scratch_below(root)
+    for name in FOLDERS:
+        (root / name).mkdir()
     # The package alone: beside it lies what must not be importable in a cell, such as our own dependencies.
     (scratch.path / "suites").symlink_to(task.suites.resolve() / "suites")
     for name, content in task.inputs.items():

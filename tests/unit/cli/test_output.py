@@ -1,6 +1,7 @@
 """What goes to which stream, and readers that leave early."""
 
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -68,3 +69,24 @@ def test_no_secret_in_force_is_printed(capsys: pytest.CaptureFixture[str]) -> No
     assert (told.out.count("[MASKED]"), told.err) == (2, "error: [MASKED]\\x1b\n")
     show("hunter22")
     assert capsys.readouterr().out == "hunter22\n"
+
+
+def test_a_terminal_that_was_closed_is_a_listener_that_has_gone(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys\n"
+        "from orchestrator.cli.output import say, show\n"
+        "signal.signal(signal.SIGHUP, lambda *_: None)\n"
+        "print('here', flush=True)\n"
+        "signal.pause()\n"
+        "say('a'); show('b'); say('c')\n"
+        "open(sys.argv[1], 'w').write('went on')\n"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-c", program, str(tmp_path / "told")])
+    told = b""
+    while b"here" not in told:
+        told += os.read(terminal, 4096)
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    assert (status, (tmp_path / "told").read_text()) == (0, "went on")

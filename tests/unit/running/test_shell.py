@@ -1,22 +1,32 @@
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from msgspec.structs import replace
 from planned_run import plan_of, planned
 
 from orchestrator.engines.owner import this_process
-from orchestrator.engines.process.scratch import Scratch, make_scratch
+from orchestrator.engines.process.scratch import make_scratch
 from orchestrator.engines.task import Task
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.model import Attempt, Exit, Image
 from orchestrator.running.shell import (
+    RUN,
+    Place,
     Shell,
+    clear_away,
     find_cell,
     in_container,
     in_process,
     last_attempt,
+    open_to_others,
+    place_of,
+    sweep_shells,
     task_of,
     venv_of,
 )
@@ -34,8 +44,8 @@ def attempt(image: str, **more: object) -> Attempt:
     return Attempt(cell="c", number=1, image=image, exit=Exit(), **more)  # type: ignore[arg-type]
 
 
-def scratch_of(task: Task) -> Scratch:
-    return make_scratch(task, this_process())
+def here(task: Task) -> Place:
+    return place_of(make_scratch(task, this_process()))
 
 
 def test_a_cell_is_found_by_its_id_and_by_each_of_its_names(tmp_path: Path) -> None:
@@ -70,17 +80,21 @@ def test_it_is_asked_what_the_attempt_was_asked(tmp_path: Path) -> None:
 
 
 def test_a_container_has_its_folders_and_the_engine_of_the_run(make_task: MakeTask) -> None:
-    task = make_task()
-    scratch = scratch_of(task)
+    task = make_task(run_id=RUN)
+    place = here(task)
     environ = {"DOCKER_HOST": "tcp://engine:2375", "PATH": "/bin"}
-    opened = in_container(task, scratch, ("python3",), "/usr/bin/docker", environ, tty=False)
+    opened = in_container(task, place, ("python3",), "/usr/bin/docker", environ, tty=False)
     assert opened.argv[:4] == ("/usr/bin/docker", "--host", "tcp://engine:2375", "run")
-    assert f"--mount=type=bind,source={scratch.results},target=/results/out" in opened.argv
-    assert f"--mount=type=bind,source={scratch.inputs},target=/results/in,readonly" in opened.argv
+    assert f"--mount=type=bind,source={place.scratch.results},target=/results/out" in opened.argv
+    assert f"--mount=type=bind,source={place.scratch.inputs},target=/results/in,readonly" in opened.argv
     assert "--entrypoint=python3" in opened.argv
     assert "--tty" not in opened.argv
-    assert scratch.results.stat().st_mode & 0o777 == 0o777
-    assert opened.printed().startswith("/usr/bin/docker --host tcp://engine:2375 run --rm ")
+    assert {"--rm", f"--name={opened.container}", f"--label=org.torchmatrix.run={RUN}"} <= set(opened.argv)
+    assert f"--label=org.torchmatrix.owner={this_process()}" in opened.argv
+    assert opened.printed().startswith("/usr/bin/docker --host tcp://engine:2375 run --name=torchmatrix-shell-")
+    assert here(task).container != opened.container
+    open_to_others(place.scratch)
+    assert place.scratch.results.stat().st_mode & 0o777 == 0o777
 
 
 def test_a_variable_that_is_taken_away_is_not_passed_on_by_the_client() -> None:
@@ -92,8 +106,9 @@ def test_a_process_has_the_environment_of_its_cell(make_task: MakeTask, tmp_path
     (tmp_path / "venv" / "bin").mkdir(parents=True)
     (tmp_path / "venv" / "pyvenv.cfg").touch()
     task = make_task(ref=str(tmp_path / "venv/bin/python"), env={"A": "1 2"})
-    scratch = scratch_of(task)
-    opened = in_process(task, scratch, (), {"PATH": "/bin", "HOME": "/root", "CI_TOKEN": "x", "TERM": "vt100"})
+    place = here(task)
+    scratch = place.scratch
+    opened = in_process(task, place, (), {"PATH": "/bin", "HOME": "/root", "CI_TOKEN": "x", "TERM": "vt100"})
     assert opened.env["PATH"] == f"{tmp_path}/venv/bin:/bin"
     assert (opened.env["VIRTUAL_ENV"], opened.env["A"], opened.env["TERM"]) == (f"{tmp_path}/venv", "1 2", "vt100")
     assert opened.env["HOME"] == str(scratch.home)
@@ -101,3 +116,22 @@ def test_a_process_has_the_environment_of_its_cell(make_task: MakeTask, tmp_path
     assert opened.cwd == scratch.start
     assert f"cd {scratch.start} && env -i " in opened.printed()
     assert " 'A=1 2' " in opened.printed()
+
+
+def test_what_is_left_running_in_a_shell_ends_with_it(make_task: MakeTask) -> None:
+    task = make_task(run_id=RUN)
+    opened = in_process(task, here(task), (), {"PATH": os.environ["PATH"]})
+    code = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True).pid)"
+    done = subprocess.run([sys.executable, "-c", code], env=dict(opened.env), capture_output=True, check=True)
+    left = psutil.Process(int(done.stdout))
+    clear_away(task, opened, {})
+    psutil.wait_procs([left], 30)
+    assert not left.is_running()
+
+
+def test_what_a_shell_left_that_was_killed_goes_with_the_next(make_task: MakeTask) -> None:
+    dead = replace(this_process(), started=0)
+    left, live = (make_scratch(make_task(run_id=RUN), owner) for owner in (dead, this_process()))
+    of_a_run = make_scratch(make_task(run_id="20261129T100000Z-0001"), dead)
+    sweep_shells({}, docker=False)
+    assert [each.root.exists() for each in (left, live, of_a_run)] == [False, True, True]
