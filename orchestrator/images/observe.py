@@ -1,7 +1,7 @@
 """Asks an image or a venv what it contains. Nothing is copied from the request; the answer is untrusted text."""
 
 import json
-import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -38,10 +38,16 @@ def question(python: str) -> Sequence[str]:
 
 def observe_image(image: str, python: str, site: Site, docker: Docker) -> Mapping[str, str]:
     """What the image of that id contains, by axis; StageFailed (observe) when torch cannot be imported."""
-    name = f"torchmatrix-observe-{image.rpartition(':')[2][:12]}-{os.getpid()}"
-    return axes_in(
-        once([image, python], site, lambda: read_found(docker.ask(image, question(python), name, DEADLINE_S)))
-    )
+
+    def ask() -> Mapping[str, str]:
+        return read_found(docker.ask(image, question(python), container_name(image), DEADLINE_S))
+
+    return axes_in(once([image, python], site, ask))
+
+
+def container_name(image: str) -> str:
+    """What the container that asks is called: each has its own, many may ask the image of that id at once."""
+    return f"torchmatrix-observe-{image.rpartition(':')[2][:12]}-{secrets.token_hex(4)}"
 
 
 def observe_interpreter(python: str, digest: str, site: Site, commands: Commands) -> Mapping[str, str]:

@@ -4,7 +4,6 @@ Nothing that the image says about running it (ENTRYPOINT, USER, WORKDIR, VOLUME,
 the run. What it gets beyond our own profile, and what of its own is left aside, becomes a line in each attempt.
 """
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from orchestrator.images import contents, finder, steering
 from orchestrator.images.command import Commands, Finished
 from orchestrator.images.docker import Docker, Found
 from orchestrator.images.failure import Stage, StageFailed
-from orchestrator.images.observe import DEADLINE_S, PACKAGES, axes_in, once, read_found, script
+from orchestrator.images.observe import DEADLINE_S, PACKAGES, axes_in, container_name, once, read_found, script
 from orchestrator.images.tools import TOOLS, tools_for
 from orchestrator.model import Axes, Image, Ready
 from orchestrator.settings import Site
@@ -87,13 +86,12 @@ def look(image: Found, site: Site, docker: Docker) -> Mapping[str, str]:
 def _asked(image: Found, user: str, docker: Docker) -> Mapping[str, str]:
     code = Path(finder.__file__).read_text(encoding="utf-8")
     packages = (*(package for package in PACKAGES if package != "torch"), *TOOLS)
-    name = f"torchmatrix-observe-{image.id.rpartition(':')[2][:12]}-{os.getpid()}"
     done: Finished | None = None
     for python in PYTHONS:
         done = docker.ask(
             image.id,
             (python, "-c", code, script(), *packages),
-            name,
+            container_name(image.id),
             DEADLINE_S,
             user=user,
             unset=steering.left_out(image.env),

@@ -3,8 +3,6 @@
 Only what is missing is brought: nothing that the image has is hidden by another version of it.
 """
 
-import shutil
-import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +14,7 @@ from orchestrator.images.command import Commands
 from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.images.resolve import Question, Wheel, platform_tag, resolve
 from orchestrator.images.wheelhouse import fetch, place_of
+from orchestrator.images.whole import whole_folder
 from orchestrator.settings import Site
 
 # Asked of the image by name; what pytest needs beyond these, if anything, counts as missing.
@@ -63,9 +62,7 @@ def _unpacked(wheels: list[Wheel], site: Site) -> Path:
     folder = site.cache / "tools" / text.digest([wheel.identity for wheel in wheels], 32)
     if folder.is_dir():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    half = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".half-"))
-    try:
+    with whole_folder(folder) as half:
         for wheel in wheels:
             try:
                 with zipfile.ZipFile(place_of(wheel, site)) as archive:
@@ -74,11 +71,4 @@ def _unpacked(wheels: list[Wheel], site: Site) -> Path:
                 raise StageFailed(Stage.WHEELS, f"{wheel.file} is no wheel", log=str(problem)) from problem
         for place in (half, *half.rglob("*")):  # the cell's user is nobody here, whatever our umask is
             place.chmod(0o755 if place.is_dir() else 0o644)
-        try:
-            half.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # somebody else made the same one
-                raise
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
     return folder

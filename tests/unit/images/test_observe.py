@@ -27,6 +27,16 @@ def test_an_image_is_asked_once(engine, site, commands):
     assert len(engine.calls("run")) == 1
 
 
+def test_each_container_that_asks_has_its_own_name_and_is_known_by_its_label(engine, site, commands):
+    engine.observes({"torch": "2.13.0+cpu"})
+    for python in ("python", "python3"):
+        observe_image(IMAGE, python, site, Docker(commands, os.environ))
+    runs = [call["argv"] for call in engine.calls("run")]
+    names = [word for words in runs for word in words if word.startswith("--name=torchmatrix-observe-abababababab-")]
+    assert len(set(names)) == 2
+    assert all("--label=org.torchmatrix.observe=1" in words for words in runs)
+
+
 def test_the_question_names_every_package_that_has_an_axis():
     assert {"numpy", "intel-extension-for-pytorch", "torch-tensorrt"} <= set(question("python")[3:])
 

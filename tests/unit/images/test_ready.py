@@ -40,6 +40,15 @@ def test_it_is_asked_as_our_user_and_without_what_would_steer_it(engine, site, c
     assert len(engine.calls("run")) == 1
 
 
+def test_no_try_waits_for_the_container_of_another(engine, site, commands):
+    engine.set("only-user", "12345")
+    engine.observes({**SEEN, "user": "12345:99"})
+    look(found(user="12345"), site, Docker(commands, os.environ))
+    runs = [call["argv"] for call in engine.calls("run")]
+    names = {word for words in runs for word in words if word.startswith("--name=")}
+    assert len(names) == len(runs) > 1
+
+
 def test_as_its_own_user_only_where_ours_cannot_import_torch(engine, site, commands):
     engine.set("only-user", "12345")
     engine.observes({**SEEN, "user": "12345:99"})
