@@ -145,6 +145,7 @@ class LockState(StrEnum):
     UNREADABLE = "unreadable"
     OTHER = "does not fit"
     STALE = "stale"
+    UNANSWERED = "not answered"  # whether it is stale is not known: an index or a mirror did not answer
     LEFT_OVER = "left over"
 
 

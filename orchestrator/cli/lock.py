@@ -59,10 +59,10 @@ def lock(  # noqa: PLR0913, PLR0917 - one parameter an option
     where one holds another version than most, the rule is told. No lock holds an address: wheels are looked for by
     their hash in the indexes of the site that builds.
 
-    --check compares locks and matrix, then asks each index and mirror that answers whether it still has what is locked;
-    one that does not answer is a note. An image without a lock is no failure while nothing of its torch build is
-    locked and this machine does not run it. Exit codes: 0 all is locked; 1 an image cannot be, or a check found
-    something; 4 an index or a mirror could not be asked.
+    --check compares locks and matrix, and what each lock holds with what its image is asked to hold; then it asks each
+    index and mirror whether it still has what is locked. An image without a lock is no failure while nothing of its
+    torch build is locked and this machine does not run it. Exit codes: 0 all is locked; 1 an image cannot be, or a
+    check found something; 4 an index or a mirror did not answer: whether a lock is stale is not known then.
     """  # noqa: D301 - click reads \b as the character that it is
     if (upgrade or packages or prune) and check:
         raise click.UsageError("`--check` changes nothing, `--upgrade` and `--prune` do: one of them")
@@ -73,7 +73,7 @@ def lock(  # noqa: PLR0913, PLR0917 - one parameter an option
     planned, _ = plan_of(file, select, tier, None)
     wanted, rows = _wanted(planned)
     folder = locks_beside(file)
-    others = [] if select else _left_over(file, tier, folder, wanted)
+    others = [] if select else _left_over(file, tier, folder, wanted, unreadable=check)
     if check:
         _check(planned, wanted, rows, others, folder, as_json=as_json, ask=not offline)
     else:
@@ -96,12 +96,12 @@ def _wanted(planned: "Plan") -> "tuple[dict[str, Axes], dict[str, tuple[str, ...
     return wanted, rows
 
 
-def _left_over(file: Path, tier: str, folder: Path, wanted: "Mapping[str, Axes]") -> "list[str]":
-    """The locks that no image of the matrix has, whatever tier its cells are of."""
+def _left_over(file: Path, tier: str, folder: Path, wanted: "Mapping[str, Axes]", *, unreadable: bool) -> "list[str]":
+    """The locks that no image of the matrix has, whatever tier its cells are of; with those that cannot be read."""
     from orchestrator.images.locks import held_in
 
     held = held_in(folder)
-    others = sorted(held.locks.keys() - wanted.keys())
+    others = sorted((held.locks.keys() | (held.unreadable.keys() if unreadable else set())) - wanted.keys())
     if others and tier != "all":
         every, _ = _wanted(plan_of(file, (), "all", None)[0])
         others = [image for image in others if image not in every]
@@ -164,4 +164,6 @@ def _check(
     found = check_locks(wanted, needed, others, folder, site_in_force(), ask=ask)
     found = replace(found, locks=tuple(replace(one, rows=rows.get(one.image, ())) for one in found.locks))
     show_json(to_builtins(found)) if as_json else show(checking(found, width=width(), colour=colour()))
+    if not found.answered:
+        sys.exit(ExitCode.INFRASTRUCTURE)
     sys.exit(ExitCode.GOOD if found.good else ExitCode.NOT_PASSED)

@@ -1,7 +1,7 @@
 """Where a locked wheel is now: asked of every index and folder of the site, by file name and SHA-256.
 
-Nothing is resolved here. A file that is not there, or that is another one by now, is a stale lock, never another
-version. (https://packaging.python.org/en/latest/specifications/simple-repository-api/)
+Nothing is resolved here. A file that no source has, each having answered, or that is another one by now, is a stale
+lock, never another version. A source that does not answer says nothing: it may have the file. (https://packaging.python.org/en/latest/specifications/simple-repository-api/)
 """
 
 import html.parser
@@ -15,10 +15,12 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from orchestrator import text
 from orchestrator.images.failure import Stage, StageFailed, stale
 from orchestrator.images.remote import is_gone, opened, whole, without_login
 from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
+from orchestrator.vocabulary import Cause
 
 _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _MAX_BYTES = 64 << 20
@@ -50,7 +52,13 @@ def located(wheels: Sequence[Wheel], build: str, site: Site) -> tuple[Wheel, ...
         return tuple(one.wheel for one in sought)
     if trouble := [one for one in missing if one.trouble]:
         names = ", ".join(f"{one.wheel.name} {one.wheel.version}" for one in trouble[:_SHOWN])
-        raise StageFailed(Stage.WHEELS, f"cannot look for {names}", log="\n".join(one.trouble for one in trouble))
+        raise StageFailed(
+            Stage.WHEELS,
+            f"cannot look for {names}: {text.one_line(trouble[0].trouble)}",
+            log="\n".join(one.trouble for one in trouble),
+            cause=Cause.BUILD,
+            hint="`torchmatrix site` shows the indexes; once they answer, begin again",
+        )
     more = f", and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
     raise stale(
         Stage.WHEELS,
@@ -71,9 +79,9 @@ def _seek(wheel: Wheel, build: str, site: Site) -> Sought:
     for place in _places(build, site):
         try:
             offered = [one for one in _offers(place, wheel, site) if one.file == wheel.file]
-        except OSError as problem:
-            if not is_gone(problem):
-                trouble.append(f"{urlsplit(place).hostname or place}: {problem}")
+        except (OSError, StageFailed) as problem:
+            if isinstance(problem, StageFailed) or not is_gone(problem):
+                trouble.append(f"{without_login(place)} did not answer: {problem}")
             continue
         if exact := [one for one in offered if one.sha256 == wheel.sha256]:
             return Sought(wheel=replace(wheel, url=exact[0].url), found=True)
@@ -84,7 +92,7 @@ def _seek(wheel: Wheel, build: str, site: Site) -> Sought:
         why = f"{wheel.file} is not the file that was locked: SHA-256 {named[0].sha256}, not {wheel.sha256}"
     else:
         why = f"{wheel.name} {wheel.version} is locked, and this site has no {wheel.file} any more"
-    return Sought(wheel=wheel, found=False, why=why, trouble="" if named else "; ".join(trouble))
+    return Sought(wheel=wheel, found=False, why=why, trouble="; ".join(trouble))
 
 
 def _places(build: str, site: Site) -> Iterator[str]:
@@ -99,7 +107,9 @@ def _offers(place: str, wheel: Wheel, site: Site) -> Sequence[Offered]:
     """The files that a place offers for the wheel's project; OSError when it cannot be asked."""
     folder, local = place in site.find_links, place.startswith("file:")
     if folder and (local or "://" not in place):
-        return _folder(Path(unquote(urlsplit(place).path) if local else place), wheel)
+        return _folder(_there(place), wheel)
+    if local:
+        _there(place)
     project = re.sub(r"[-_.]+", "-", wheel.name).lower()
     url = place if folder else f"{place}{project}/"
     with opened(url + "index.html" if local else url, site, {"Accept": _ACCEPT}) as answer:
@@ -108,6 +118,14 @@ def _offers(place: str, wheel: Wheel, site: Site) -> Sequence[Offered]:
     if content.lstrip()[:1] == b"{":
         return _of_json(content, shown)
     return _of_html(content.decode(errors="replace"), shown)
+
+
+def _there(place: str) -> Path:
+    """A folder of this machine; one that is not there, as when nothing is mounted, has not said what it has."""
+    folder = Path(unquote(urlsplit(place).path) if place.startswith("file:") else place)
+    if not folder.is_dir():
+        raise OSError("there is no such folder")
+    return folder
 
 
 def _folder(folder: Path, wheel: Wheel) -> Sequence[Offered]:
@@ -121,14 +139,17 @@ def _of_json(content: bytes, url: str) -> Sequence[Offered]:
         for entry in json.loads(content)["files"]:
             digest = str(entry.get("hashes", {}).get("sha256", ""))
             found.append(Offered(file=str(entry["filename"]), url=urljoin(url, str(entry["url"])), sha256=digest))
-    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
         raise OSError(f"its answer is no list of files: {problem!r}") from problem
     return found
 
 
 def _of_html(content: str, url: str) -> Sequence[Offered]:
     links = _Links(url)
-    links.feed(content)
+    try:
+        links.feed(content)
+    except (ValueError, AssertionError) as problem:  # of an address, and of html.parser's own
+        raise OSError(f"its page is no list of files: {problem!r}") from problem
     return links.found
 
 

@@ -21,6 +21,8 @@ from orchestrator.vocabulary import Cause
 Axes = Mapping[str, str]
 _NUMPY_2 = (2, 3)  # the first torch that was compiled against numpy 2; an older one cannot import beside it
 
+_TOOLS = ("pytest",)  # what the suite runs in
+
 
 class Lock(Struct, frozen=True, kw_only=True):
     """The wheels of an image by layer."""
@@ -49,6 +51,25 @@ def companions(axes: Axes) -> dict[str, str]:
     }
 
 
+def asked_of(axes: Axes) -> tuple[str, ...]:
+    """What the wheels of an image answer to, whatever else comes with them: every lock of it holds these packages."""
+    beside = (f"{package}=={version}" for package, version in companions(axes).items())
+    torch = (f"torch=={axes['torch']}",) if _from_wheel(axes) else ()
+    return (*torch, *beside, *_numpy(axes), *_TOOLS)
+
+
+def _from_wheel(axes: Axes) -> bool:
+    return axes.get("torch_from", "wheel") == "wheel"
+
+
+def _numpy(axes: Axes) -> tuple[str, ...]:
+    """Torch's CPU code wants numpy in practice and does not say so in its metadata."""
+    if not _from_wheel(axes) or "numpy" in axes:
+        return ()
+    release = tuple(int(part) for part in axes["torch"].split("+")[0].split(".")[:2] if part.isdecimal())
+    return ("numpy<2",) if release < _NUMPY_2 else ("numpy",)
+
+
 def lock(axes: Axes, site: Site, commands: Commands) -> Lock:
     """The wheels of an image; StageFailed (wheels) when there are none, or when a companion wants another torch."""
     return lock_with(partial(resolve, site=site, commands=commands), axes)
@@ -70,7 +91,7 @@ class _Locking:
     def __init__(self, ask: Ask, axes: Axes, prefer: Mapping[str, str]) -> None:
         self._resolve, self._axes = ask, axes
         self._prefer = tuple(f"{name}=={version}" for name, version in sorted(prefer.items()))
-        self._wheel = axes.get("torch_from", "wheel") == "wheel"
+        self._wheel = _from_wheel(axes)
         self._beside = tuple(f"{package}=={version}" for package, version in companions(axes).items())
 
     def lock(self) -> Lock:
@@ -78,7 +99,7 @@ class _Locking:
         beside = self._companions(torch)
         if not self._wheel and (brought := _named(beside, "torch")):
             raise self._another_torch(brought[0].version)
-        tools = self._ask(("pytest",), torch + beside, own_index=False)
+        tools = self._ask(_TOOLS, torch + beside, own_index=False)
         seen = {wheel.name for wheel in torch}
         rest = {wheel.name for wheel in beside} | seen
         return Lock(
@@ -91,7 +112,7 @@ class _Locking:
         """The resolver's words against a pin beside all that the image holds; empty when there are none."""
         torch = tuple(f"torch=={wheel.version}" for wheel in _named(self._torch(), "torch")) if self._wheel else ()
         try:
-            self._ask((*torch, *self._beside, *self._numpy(), "pytest"), more=(pin,))
+            self._ask((*torch, *self._beside, *_numpy(self._axes), *_TOOLS), more=(pin,))
         except StageFailed as failure:
             return failure.log or failure.fact
         return ""
@@ -136,7 +157,7 @@ class _Locking:
 
     def _companions(self, torch: tuple[Wheel, ...]) -> tuple[Wheel, ...]:
         """The companions with what they and torch need: on the pins of torch's layer, else all resolved anew."""
-        wanted = self._beside + self._numpy()
+        wanted = self._beside + _numpy(self._axes)
         if not wanted:
             return torch
         pinned = tuple(f"{wheel.name}=={wheel.version}" for wheel in torch)
@@ -148,13 +169,6 @@ class _Locking:
             except StageFailed:
                 self._complain_of_another_torch()
                 raise failure from None
-
-    def _numpy(self) -> tuple[str, ...]:
-        """Torch's CPU code wants numpy in practice and does not say so in its metadata."""
-        if not self._wheel or "numpy" in self._axes:
-            return ()
-        release = tuple(int(part) for part in self._axes["torch"].split("+")[0].split(".")[:2] if part.isdecimal())
-        return ("numpy<2",) if release < _NUMPY_2 else ("numpy",)
 
     def _complain_of_another_torch(self) -> None:
         """When the companions resolve alone and bring another torch, that is why they did not resolve."""

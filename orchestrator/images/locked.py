@@ -7,15 +7,18 @@ from msgspec.structs import replace
 from orchestrator.axes import image_id
 from orchestrator.images.bases import Base, holding
 from orchestrator.images.command import Commands
-from orchestrator.images.failure import Stage, stale
+from orchestrator.images.failure import Stage, StageFailed, stale
 from orchestrator.images.index import located
 from orchestrator.images.lock import Lock, lock
-from orchestrator.images.locks import LockedBase, LockFile, read_lock
+from orchestrator.images.lock_contents import contradictions
+from orchestrator.images.locks import LockedBase, LockFile, place_of_lock, read_lock
 from orchestrator.images.resolve import Wheel
 from orchestrator.images.wheelhouse import place_of
 from orchestrator.settings import Site
+from orchestrator.vocabulary import Cause
 
 Axes = Mapping[str, str]
+_SHOWN = 3
 
 
 def lock_of(full: Axes, site: Site, say: Callable[[str], None]) -> LockFile | None:
@@ -29,9 +32,22 @@ def lock_of(full: Axes, site: Site, say: Callable[[str], None]) -> LockFile | No
     found = read_lock(site.locks, image)
     if found is None:
         say(f"image {image}: no lock, so its wheels are resolved anew: `torchmatrix lock` makes one")
-    elif why := other_image(found, image, full):
-        raise stale(Stage.WHEELS, f"the lock of {image} does not fit the matrix: {why}")
+    elif why := unfit(found, image, full):
+        more = f", and {len(why) - _SHOWN} more" if len(why) > _SHOWN else ""
+        raise StageFailed(
+            Stage.WHEELS,
+            f"{place_of_lock(site.locks, image).name} does not fit the matrix: {'; '.join(why[:_SHOWN])}{more}",
+            log="\n".join(why),
+            cause=Cause.LOCK_STALE,
+            hint="`torchmatrix lock` writes it anew, if it was edited or merged",
+        )
     return found
+
+
+def unfit(held: LockFile, image: str, full: Axes) -> tuple[str, ...]:
+    """Why a lock is not one of the image of these axes; empty when it is. Whoever reads a lock asks this first."""
+    other = other_image(held, image, full)
+    return (other,) if other else tuple(dict.fromkeys(contradictions(held, full)))
 
 
 def other_image(held: LockFile, image: str, full: Axes) -> str:

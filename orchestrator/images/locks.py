@@ -5,7 +5,7 @@ is bootstrapped here, and each wheel by name, version, file name and SHA-256. It
 in the site's indexes when they are needed, so one lock serves every site and no login can stand in it.
 """
 
-import tomllib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,8 +14,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from orchestrator import text
+from orchestrator.axes import AXES, problem_with
 from orchestrator.errors import InputError
 from orchestrator.images.lock import Lock
+from orchestrator.images.lock_bytes import bytes_of, tables
 from orchestrator.images.resolve import Wheel, write_whole
 
 SCHEMA = 1
@@ -23,12 +25,11 @@ SUFFIX = ".lock.toml"
 _HEAD = """\
 # What this image is made of. Written by `torchmatrix lock`, renewed by `torchmatrix lock --upgrade`: commit it.
 """
-_MAX_BYTES = 1 << 20
-_WORD = r"^[A-Za-z0-9][A-Za-z0-9._+~!:-]{0,200}$"
+_WORD = r"^[A-Za-z0-9][A-Za-z0-9._+~!:-]{0,200}$(?!\n)"  # `$` alone takes a line break after it
 Word = Annotated[str, Meta(pattern=_WORD)]
-WheelFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+!-]{0,240}\.whl$")]
-Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
-Pinned = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9.+-]{0,100}=[A-Za-z0-9][A-Za-z0-9.+~:-]{0,100}$")]
+WheelFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+!-]{0,240}\.whl$(?!\n)")]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Pinned = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9.+-]{0,100}=[A-Za-z0-9][A-Za-z0-9.+~:-]{0,100}$(?!\n)")]
 
 
 class LockedWheel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,6 +48,11 @@ class LockedLayers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     companions: tuple[LockedWheel, ...] = ()
     tools: tuple[LockedWheel, ...] = ()
 
+    @property
+    def all(self) -> tuple[LockedWheel, ...]:
+        """Those of every layer."""
+        return self.torch + self.companions + self.tools
+
 
 class LockedBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The base: an image by `digest`, or bootstrapped from a suite that stood at `release` and `date`.
@@ -56,7 +62,7 @@ class LockedBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """
 
     name: Word
-    digest: Annotated[str, Meta(pattern=r"^(sha256:[0-9a-f]{64})?$")] = ""
+    digest: Annotated[str, Meta(pattern=r"^(sha256:[0-9a-f]{64})?$(?!\n)")] = ""
     suite: str = ""
     architecture: str = ""
     release: str = ""
@@ -77,8 +83,7 @@ class LockFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def versions(self) -> Mapping[str, str]:
         """Package on the index -> version."""
-        layers = (self.wheels.torch, self.wheels.companions, self.wheels.tools)
-        return {wheel.name: wheel.version for layer in layers for wheel in layer}
+        return {wheel.name: wheel.version for wheel in self.wheels.all}
 
     @property
     def lock(self) -> Lock:
@@ -120,27 +125,51 @@ def read_lock(folder: Path, image: str) -> LockFile | None:
     """The lock of an image; None when there is none, InputError when the file is not one."""
     path = place_of_lock(folder, image)
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
-        return parse(data)
+        return parse(bytes_of(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
+        why = problem.strerror or str(problem) if isinstance(problem, OSError) else str(problem)
         raise InputError(
-            f"is no lock: {text.one_line(str(problem), 200)}",
-            place=str(path),
+            f"is no lock: {text.one_line(why, 200)}",
+            place=text.one_line(str(path), 400),
+            cause="edited by hand, or merged by git, perhaps",
             hint="`torchmatrix lock` writes a new one",
         ) from problem
 
 
 def parse(data: bytes) -> LockFile:
-    """The lock in the bytes of a file; ValueError says what is wrong with them."""
-    if len(data) > _MAX_BYTES:
-        raise ValueError(f"it is larger than {_MAX_BYTES >> 20} MiB")
-    found = msgspec.convert(tomllib.loads(data.decode()), LockFile)
+    """The lock in the bytes of a file; ValueError says what is wrong with them.
+
+    What it holds can be used by whoever reads it, for whatever image it is: versions have an order, axes are axes.
+    """
+    found = msgspec.convert(tables(data), LockFile)
     if found.schema != SCHEMA:
         raise ValueError(f"its schema is {found.schema}, this torchmatrix reads {SCHEMA}")
+    for name, value in found.axes.items():
+        if name not in AXES:
+            raise ValueError(f"no axis is named `{text.shown(name)}`")
+        if problem := problem_with(AXES[name], value):
+            raise ValueError(problem)
+    for wheel in found.wheels.all:
+        if problem := _problem_with(wheel.name, wheel.version):
+            raise ValueError(problem)
     return found
+
+
+@functools.lru_cache(maxsize=4096)  # the same few stand in every lock of a matrix
+def _problem_with(name: str, version: str) -> str:
+    from packaging.utils import InvalidName, canonicalize_name
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        canonicalize_name(name, validate=True)
+        Version(version)
+    except InvalidName:
+        return f"`{name}` is no name of a package"
+    except InvalidVersion:
+        return f"`{version}` is no version of {name}"
+    return ""
 
 
 class Held(Struct, frozen=True, kw_only=True):
@@ -168,12 +197,11 @@ def write_lock(folder: Path, lock: LockFile) -> bool:
     """Writes the lock of an image, whole, unless it is there; whether it was not."""
     path, content = place_of_lock(folder, lock.image), render(lock).encode()
     try:
-        if path.read_bytes() == content:
+        if bytes_of(path) == content:
             return False
     except OSError:
         folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
-    path.chmod(0o644)
+    write_whole(path, content, 0o644)
     return True
 
 

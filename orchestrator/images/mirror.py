@@ -7,7 +7,10 @@ import datetime as dt
 import email.utils
 import lzma
 from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+from orchestrator.images.failure import StageFailed
 from orchestrator.images.remote import opened, whole
 from orchestrator.images.roots import stanzas
 from orchestrator.settings import Site
@@ -23,7 +26,7 @@ def date_of(suite: str, site: Site) -> str:
             lines = answer.read(_MAX_BYTES).decode(errors="replace").splitlines()
         said = next(line.partition(":")[2].strip() for line in lines if line.startswith("Date:"))
         return email.utils.parsedate_to_datetime(said).astimezone(dt.UTC).date().isoformat()
-    except (OSError, ValueError, StopIteration):
+    except (OSError, ValueError, OverflowError, StageFailed, StopIteration):
         return ""
 
 
@@ -47,4 +50,6 @@ def _of(suite: str, site: Site) -> str:
     """Where a suite is; the mirror that mmdebstrap takes by itself where the site names none is known to it alone."""
     if not site.apt_mirror:
         raise OSError("the site names no mirror of Debian: set apt_mirror")
+    if site.apt_mirror.startswith("file:") and not Path(unquote(urlsplit(site.apt_mirror).path)).is_dir():
+        raise OSError("there is no such folder")  # nothing is mounted, perhaps: it has not said what it has
     return f"{site.apt_mirror.rstrip('/')}/dists/{suite}"

@@ -1,6 +1,7 @@
 """A file at an address, read in parts: enough for the table of contents of an archive and one file in it."""
 
 import io
+import re
 from typing import TYPE_CHECKING
 
 from orchestrator.images.remote import opened
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 _PART = 512 << 10
 _PARTIAL = 206
+_SIZE = re.compile(r"[0-9]{1,18}")
 
 
 def ranged(url: str, site: Site) -> io.BufferedReader:
@@ -29,7 +31,7 @@ class _Ranged(io.RawIOBase):
         """A part of the file, and the size of the whole."""
         with opened(self._url, self._site, {"Range": f"bytes={start}-{start + size - 1}"}) as answer:
             whole = str(getattr(answer, "headers", {}).get("Content-Range", "")).rpartition("/")[2]
-            if getattr(answer, "status", 0) != _PARTIAL or not whole.isdecimal():
+            if getattr(answer, "status", 0) != _PARTIAL or not _SIZE.fullmatch(whole):
                 raise OSError("the place does not give files in parts")
             return answer.read(size), int(whole)
 

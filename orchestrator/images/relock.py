@@ -6,14 +6,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from orchestrator.errors import InfrastructureError
+from orchestrator.errors import InfrastructureError, InputErrors
 from orchestrator.images.bases import Base, find_base, holding
 from orchestrator.images.bootstrap import keep_root, made_root
 from orchestrator.images.command import Commands
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.images.lock import Lock
-from orchestrator.images.locked import identified, other_base, other_image
+from orchestrator.images.lock_contents import base_contradictions
+from orchestrator.images.lock_folder import alone_in
+from orchestrator.images.locked import identified, other_base, unfit
 from orchestrator.images.locks import LockedBase, LockFile, held_in, lock_file, write_lock
 from orchestrator.images.mirror import date_of
 from orchestrator.images.recipe import checked
@@ -23,7 +25,7 @@ from orchestrator.images.settle import Apart, Settled, settle
 from orchestrator.images.wheelhouse import check_torch
 from orchestrator.model import Axes, LockedImage
 from orchestrator.settings import Site
-from orchestrator.vocabulary import LockState
+from orchestrator.vocabulary import Cause, LockState
 
 Say = Callable[[str], None]
 
@@ -34,14 +36,16 @@ def relock(
     """Locks the wanted images (image id -> axes); those whose lock fits keep it unless they are to be upgraded.
 
     `upgrade` is everything that they hold, or the packages and bases of these names. What a failing image had stays as
-    it was. On the way out by an exception every tool that still runs is ended.
+    it was. The folder is held meanwhile: a second call waits, and begins with what the first has written. On the way
+    out by an exception every tool that still runs is ended.
     """
     commands = Commands()
-    try:
-        return _Relocking(wanted, folder, site, commands, say, upgrade=upgrade).images()
-    except BaseException:
-        commands.stop()
-        raise
+    with alone_in(folder, say):
+        try:
+            return _Relocking(wanted, folder, site, commands, say, upgrade=upgrade).images()
+        except BaseException:
+            commands.stop()
+            raise
 
 
 class _Relocking:
@@ -81,7 +85,7 @@ class _Relocking:
     def _fits(self, image: str) -> bool:
         """Whether a lock is kept as it is."""
         had = self._had.get(image)
-        if had is None or other_image(had, image, self._wanted[image]):
+        if had is None or unfit(had, image, self._wanted[image]):
             return False
         if self._named & {had.base.name, *had.versions}:
             return False
@@ -106,7 +110,7 @@ class _Relocking:
                 raise made
             check_torch(made.torch, axes["torch_build"], self._site)
             base, notes = self._base(axes)
-            new = lock_file(image, axes, base, made)
+            new = _fitting(lock_file(image, axes, base, made), axes, notes)
             with at(Stage.WHEELS):
                 changed = write_lock(self._folder, new)
         except StageFailed as failure:
@@ -138,7 +142,7 @@ class _Relocking:
         known = identified(base)
         if base.image:
             return known, ()
-        before = [lock.base for lock in self._had.values() if lock.base.packages and not other_base(lock.base, base)]
+        before = [lock.base for lock in self._had.values() if _is_whole(lock) and not other_base(lock.base, base)]
         if before and not self._all and base.name not in self._named:
             return max(before, key=lambda one: one.date), ()
         try:
@@ -160,6 +164,21 @@ class _Relocking:
             return
         if docker.inspect(base.ref) is None:
             keep_root(base, archive, docker)
+
+
+def _fitting(new: LockFile, axes: Axes, notes: Sequence[str]) -> LockFile:
+    """The new lock; StageFailed (wheels) when it would be refused as soon as somebody builds from it."""
+    if why := unfit(new, new.image, axes):
+        raise StageFailed(Stage.WHEELS, "; ".join((*why, *notes)), cause=Cause.BUILD)
+    return new
+
+
+def _is_whole(lock: LockFile) -> bool:
+    """Whether a lock has the distribution packages of its base, all of them: no other lock takes over what has not."""
+    try:
+        return bool(lock.base.packages) and not any(base_contradictions(lock.base, checked(lock.axes)))
+    except InputErrors:
+        return False
 
 
 def _moves(old: LockFile | None, new: LockFile) -> tuple[str, ...]:

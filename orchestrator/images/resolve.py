@@ -95,13 +95,24 @@ def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
     return wheels
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file so that it is there whole or not at all, whoever else writes it."""
+def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Writes a file so that it is there whole or not at all, whoever else writes it and whenever we are killed."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(file.name).replace(path)
+        half = Path(file.name)
+        try:
+            file.write(content)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+            half.replace(path)
+        except BaseException:
+            half.unlink(missing_ok=True)
+            raise
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _sources(question: Question, site: Site) -> list[str]:

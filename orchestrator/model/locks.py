@@ -41,10 +41,14 @@ class CheckedLock(Struct, frozen=True, kw_only=True):
 
 
 class LockCheck(Struct, frozen=True, kw_only=True):
-    """What `torchmatrix lock --check` found. `asked` says whether the site's sources were; `notes` is no failure."""
+    """What `torchmatrix lock --check` found. `asked` says whether the site's sources were; `notes` is no failure.
+
+    `answered` is false when one of them did not answer, and what it has is not known.
+    """
 
     folder: str
     good: bool
     asked: bool
     locks: tuple[CheckedLock, ...]
     notes: tuple[str, ...] = ()
+    answered: bool = True

@@ -16,6 +16,7 @@ _COLOURS = {
     LockState.UNREADABLE: "31",
     LockState.OTHER: "31",
     LockState.STALE: "31",
+    LockState.UNANSWERED: "33",
     LockState.LEFT_OVER: "31",
 }
 
@@ -64,7 +65,14 @@ def _checked(one: CheckedLock, *, colour: bool) -> Line:
 
 
 def _hint(found: LockCheck) -> Sequence[str]:
-    if found.good:
-        return ()
-    stale = any(one.state is LockState.STALE for one in found.locks)
-    return [f"`torchmatrix lock{' --upgrade' if stale else ''}` mends it"]
+    states = {one.state for one in found.locks}
+    said = []
+    if states & {LockState.MISSING, LockState.UNREADABLE, LockState.OTHER}:
+        said.append("`torchmatrix lock` mends it")
+    if LockState.STALE in states:
+        said.append("`torchmatrix lock --upgrade` mends it")
+    if LockState.LEFT_OVER in states:
+        said.append("`torchmatrix lock --prune` removes what is left over")
+    if not found.answered:
+        said.append("`torchmatrix site` shows what was asked; check again once it answers, or `--offline`")
+    return said

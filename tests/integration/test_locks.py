@@ -99,9 +99,13 @@ def test_a_wheel_that_no_index_has_any_more_is_an_error_of_its_cell_with_the_cau
     (tmp_path / "matrix.yaml").write_text(MATRIX.format(python=python))
     (tmp_path / "index").mkdir()
     axes = checked({"torch": "2.13.0", "torch_build": "cpu", "python": python})
-    gone = Wheel(name="torch", version="2.13.0+cpu", file="torch-2.13.0+cpu-none.whl", sha256="0" * 64, url="")
-    held = Lock(torch=(gone,), companions=(), tools=())
-    write_lock(tmp_path / "images" / "locks", lock_file(image_id(axes), axes, LockedBase(name="debian12"), held))
+    gone, numpy, pytest_ = (
+        Wheel(name=name, version=version, file=f"{name}-{version}-py3-none-any.whl", sha256=digit * 64, url="")
+        for name, version, digit in (("torch", "2.13.0+cpu", "0"), ("numpy", "2.4.6", "1"), ("pytest", "9.1.0", "2"))
+    )
+    held = Lock(torch=(gone,), companions=(numpy,), tools=(pytest_,))
+    base = LockedBase(name="debian12", digest=f"sha256:{'a' * 64}")
+    write_lock(tmp_path / "images" / "locks", lock_file(image_id(axes), axes, base, held))
     done = torchmatrix(
         *("run", "--here", "--engine", "process"),
         cwd=tmp_path,
@@ -114,5 +118,7 @@ def test_a_wheel_that_no_index_has_any_more_is_an_error_of_its_cell_with_the_cau
     (summary,) = (tmp_path / "runs").glob("*/summary.json")
     (cell,) = json.loads(summary.read_text())["cells"]
     assert (cell["status"], cell["cause"]) == ("error", "lock stale")
-    assert "torch 2.13.0+cpu is locked, and this site has no torch-2.13.0+cpu-none.whl any more" in cell["reason"]
+    assert (
+        "torch 2.13.0+cpu is locked, and this site has no torch-2.13.0+cpu-py3-none-any.whl any more" in cell["reason"]
+    )
     assert "`torchmatrix lock --upgrade`" in cell["reason"]

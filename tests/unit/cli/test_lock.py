@@ -192,7 +192,9 @@ def test_no_login_of_an_index_reaches_a_lock_or_a_line(
     (wheels / "numpy-2.4.6-py3-none-any.whl").unlink()
     monkeypatch.setenv("TORCHMATRIX_EXTRA_INDEXES", f"http://me:{secret}@127.0.0.1:9/simple")
     asked = torchmatrix("lock", "--check")
-    assert "note: not asked for all wheels: 127.0.0.1: " in asked.stdout
+    assert asked.returncode == ExitCode.INFRASTRUCTURE
+    assert "not answered" in asked.stdout
+    assert "http://127.0.0.1:9/simple/ did not answer: " in asked.stdout
     for told in (refused.stdout, refused.stderr, asked.stdout, asked.stderr, lock_of(tmp_path, CPU).read_text()):
         assert secret not in told
 

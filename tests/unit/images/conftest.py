@@ -1,5 +1,6 @@
 """A site with an index of tiny wheels, an engine that is a script, and a mmdebstrap that is another."""
 
+import hashlib
 import json
 import sys
 import zipfile
@@ -10,8 +11,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from orchestrator.axes import image_id
 from orchestrator.images import contents
 from orchestrator.images.command import Commands
+from orchestrator.images.lock import Lock
+from orchestrator.images.locks import LockedBase, LockFile, lock_file
+from orchestrator.images.recipe import checked
+from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
 
 DOCKER = r"""
@@ -243,6 +249,35 @@ def wheel_maker() -> Callable[..., Path]:
     return make_wheel
 
 
+def locked_wheel(name: str, version: str, tags: str = "py3-none-any") -> Wheel:
+    """A wheel by its name alone."""
+    file = f"{name}-{version}-{tags}.whl"
+    return Wheel(name=name, version=version, file=file, sha256=hashlib.sha256(file.encode()).hexdigest(), url="")
+
+
+def fitting_lock(axes: Mapping[str, str]) -> LockFile:
+    """A lock of wheels and of a base that are nowhere."""
+    full = checked(axes)
+    linux = "cp311-cp311-manylinux_2_28_x86_64"
+    beside = (locked_wheel("openvino", axes["openvino"], linux),) if "openvino" in axes else ()
+    held = Lock(
+        torch=(locked_wheel("sympy", "1.14.0"), locked_wheel("torch", "2.13.0+cpu", linux)),
+        companions=(locked_wheel("numpy", "2.4.6", linux), *beside),
+        tools=(locked_wheel("pytest", "9.1.0"),),
+    )
+    include = ("python3", "ca-certificates", "g++", "libpython3-dev")
+    base = LockedBase(
+        name="debian12",
+        suite="bookworm",
+        architecture="amd64",
+        release="12.15",
+        date="2026-07-11",
+        include=include,
+        packages=("ca-certificates=1", "g++=4:12.2.0-3", "libpython3-dev=1", "python3=3.11.2-1+b1"),
+    )
+    return lock_file(image_id(full), full, base, held)
+
+
 CPU = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11"}
 TRIXIE = {"torch": "2.6.0", "torch_build": "cpu", "torch_from": "distribution", "base": "debian13", "python": "3.13"}
 
@@ -255,3 +290,15 @@ def cpu() -> dict[str, str]:
 @pytest.fixture
 def trixie() -> dict[str, str]:
     return dict(TRIXIE)
+
+
+@pytest.fixture
+def fitting(cpu: dict[str, str]) -> LockFile:
+    """A lock of the CPU image that has all that is asked for, as `torchmatrix lock` would write it."""
+    return fitting_lock(cpu)
+
+
+@pytest.fixture
+def lock_for() -> Callable[[Mapping[str, str]], LockFile]:
+    """The same for other axes of that build."""
+    return fitting_lock

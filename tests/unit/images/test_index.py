@@ -145,22 +145,65 @@ def test_a_file_with_another_hash_is_a_stale_lock_that_names_both(numpy, index, 
     assert caught.value.why is Cause.LOCK_STALE
 
 
-@pytest.mark.parametrize("answer", [(503, b""), (200, b'{"meta": 1}'), (200, b'{"files": [1]}')])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (503, b""),
+        (200, b'{"meta": 1}'),
+        (200, b'{"files": [1]}'),
+        (401, b""),
+        (403, b""),
+        (500, b""),
+        (200, b'{"files":' + b"[" * 100_000),
+        (200, b'<a href="http://[">'),
+    ],
+)
 def test_an_index_in_trouble_is_not_a_stale_lock_and_its_login_is_not_told(numpy, index, indexed, answer):
     index.pages["/simple/numpy/"] = answer
     with pytest.raises(StageFailed, match=r"cannot look for numpy 2\.4\.6") as caught:
         located([numpy], "cpu", indexed)
 
     assert caught.value.why is Cause.BUILD
-    assert caught.value.log.startswith("127.0.0.1: ")
-    assert "secret" not in caught.value.log
+    assert caught.value.log.startswith(f"http://{index.address}/simple/ did not answer: ")
+    assert "did not answer" in caught.value.fact
+    assert "secret" not in caught.value.log + str(caught.value)
 
 
 def test_an_index_that_is_not_there_is_trouble(numpy, with_site):
     (sought,) = seek([numpy], "cpu", with_site(indexes={"": "http://127.0.0.1:9/simple"}, find_links=()))
 
     assert not sought.found
-    assert sought.trouble.startswith("127.0.0.1: ")
+    assert sought.trouble.startswith("http://127.0.0.1:9/simple/ did not answer: ")
+
+
+@pytest.mark.parametrize("code", [404, 410])
+def test_an_index_that_answers_that_it_has_no_such_project_makes_a_lock_stale(numpy, index, indexed, code):
+    index.pages["/simple/numpy/"] = (code, b"")
+    (sought,) = seek([numpy], "cpu", indexed)
+
+    assert (sought.found, sought.trouble) == (False, "")
+
+
+def test_another_file_of_the_name_is_no_answer_while_an_index_is_silent(numpy, index, indexed):
+    index.json("numpy", numpy, sha256="f" * 64)
+    (sought,) = seek([numpy], "cpu", replace(indexed, extra_indexes=("http://127.0.0.1:9/simple",)))
+
+    assert sought.trouble.startswith("http://127.0.0.1:9/simple/ did not answer: ")
+
+
+@pytest.mark.parametrize("kind", ["find_links", "extra_indexes"])
+def test_a_folder_that_is_not_there_has_not_answered(numpy, tmp_path, with_site, kind):
+    nowhere = (tmp_path / "not-mounted").as_uri()
+    (sought,) = seek([numpy], "cpu", with_site(**{"find_links": (), kind: (nowhere,)}))
+
+    assert "not-mounted" in sought.trouble
+    assert sought.trouble.endswith("did not answer: there is no such folder")
+
+
+def test_a_place_of_an_unknown_kind_hides_no_other_and_is_told(numpy, with_site):
+    (sought,) = seek([numpy], "cpu", with_site(find_links=("ftp://files.example/wheels",)))
+
+    assert "`ftp:` is no place to fetch wheels from" in sought.trouble
 
 
 def test_nothing_sought_asks_nothing(site):

@@ -9,13 +9,22 @@ from msgspec.structs import replace
 from orchestrator.axes import image_id
 from orchestrator.images.lock import Lock
 from orchestrator.images.lock_check import check_locks
-from orchestrator.images.locks import LockedBase, lock_file, place_of_lock, read_lock, write_lock
+from orchestrator.images.locks import LockedBase, lock_file, place_of_lock, write_lock
 from orchestrator.images.recipe import checked
 from orchestrator.images.resolve import Wheel
 from orchestrator.vocabulary import LockState
 
 INCLUDE = ("python3", "ca-certificates", "g++", "libpython3-dev")
-BASE = LockedBase(name="debian12", suite="bookworm", architecture="amd64", include=INCLUDE, packages=("adduser=3.134",))
+PACKAGES = ("adduser=3.134", "ca-certificates=1", "g++=1", "libpython3-dev=1", "python3=3.11.2-1")
+BASE = LockedBase(
+    name="debian12",
+    suite="bookworm",
+    architecture="amd64",
+    release="12.15",
+    date="2026-07-11",
+    include=INCLUDE,
+    packages=PACKAGES,
+)
 
 
 def wheel_of(path):
@@ -24,12 +33,15 @@ def wheel_of(path):
     return Wheel(name=name, version=version, file=path.name, sha256=digest, url="")
 
 
+LISTED = "".join("Package: {}\nVersion: {}\n\n".format(*entry.split("=")) for entry in PACKAGES)
+
+
 @pytest.fixture
 def mirrored(with_site, tmp_path):
     """The site with a mirror of its own, which has adduser 3.134."""
     folder = tmp_path / "mirror/dists/bookworm/main/binary-amd64"
     folder.mkdir(parents=True)
-    (folder / "Packages.xz").write_bytes(lzma.compress(b"Package: adduser\nVersion: 3.134\n"))
+    (folder / "Packages.xz").write_bytes(lzma.compress(LISTED.encode()))
     return with_site(apt_mirror=(tmp_path / "mirror").as_uri())
 
 
@@ -40,14 +52,19 @@ def folder(tmp_path):
 
 @pytest.fixture
 def write(folder, wheels):
-    def write(axes, base=BASE):
+    def write(axes, base=BASE, numpy="2.4.6"):
         full = checked(axes)
-        held = Lock(
-            torch=(wheel_of(wheels / "torch-2.13.0+cpu-py3-none-any.whl"),),
-            companions=(wheel_of(wheels / "numpy-2.4.6-py3-none-any.whl"),),
-            tools=(),
+
+        def held(*names):
+            return tuple(wheel_of(wheels / f"{name}-py3-none-any.whl") for name in names)
+
+        beside = [f"openvino-{axes['openvino']}"] if "openvino" in axes else []
+        lock = Lock(
+            torch=held("torch-2.13.0+cpu"),
+            companions=held(f"numpy-{numpy}", *beside),
+            tools=held("packaging-26.0", "pytest-9.1.0"),
         )
-        write_lock(folder, lock_file(image_id(full), full, base, held))
+        write_lock(folder, lock_file(image_id(full), full, base, lock))
 
     return write
 
@@ -128,38 +145,101 @@ def test_what_the_site_still_has_is_good(cpu, check, write):
 
 
 def test_a_wheel_and_a_package_that_are_gone_are_named(cpu, check, write, wheels):
-    write(cpu, replace(BASE, packages=("adduser=3.135", "bash=5", "python3=3")))
+    write(cpu, replace(BASE, packages=("adduser=3.135", "bash=5", *PACKAGES[1:-1], "python3=3.11.3")))
     (wheels / "numpy-2.4.6-py3-none-any.whl").unlink()
     found = check(cpu, ask=True)
 
     assert (found.good, states(found)) == (False, [LockState.STALE])
     assert found.locks[0].because == (
         "numpy 2.4.6 is locked, and this site has no numpy-2.4.6-py3-none-any.whl any more",
-        "the mirror of bookworm has no adduser 3.135, bash 5, python3 3 any more",
+        "the mirror of bookworm has no adduser 3.135, bash 5, python3 3.11.3 any more",
     )
 
 
 def test_only_the_locks_that_name_it_are_stale(cpu, check, write, wheels, folder):
     other = {**cpu, "openvino": "2025.4.1"}
     write(cpu)
-    write(other)
-    lock = read_lock(folder, image_id(other))
-    write_lock(folder, replace(lock, wheels=replace(lock.wheels, companions=())))
+    write(other, numpy="2.2.4")
     (wheels / "numpy-2.4.6-py3-none-any.whl").unlink()
 
     assert states(check(cpu, other, ask=True)) == [LockState.STALE, LockState.GOOD]
 
 
-def test_a_source_that_does_not_answer_is_a_note(cpu, check, write, with_site):
+def test_a_source_that_does_not_answer_leaves_it_open_and_is_told_without_its_login(cpu, check, write, with_site):
     write(cpu)
-    site = with_site(
-        find_links=(), indexes={"": "http://me:secret@127.0.0.1:9/simple"}, apt_mirror="http://127.0.0.1:9/debian"
-    )
-    found = check(cpu, ask=True, site=site)
+    silent = "http://me:secret@127.0.0.1:9"
+    found = check(cpu, ask=True, site=with_site(find_links=(), indexes={"": f"{silent}/simple"}, apt_mirror=silent))
 
-    assert (found.good, states(found)) == (True, [LockState.GOOD])
-    assert len(found.notes) == 2
-    assert "secret" not in " ".join(found.notes)
+    assert (found.good, found.answered, states(found)) == (False, False, [LockState.UNANSWERED])
+    wheels, packages = found.locks[0].because
+    assert wheels.startswith("http://127.0.0.1:9/simple/ did not answer: ")
+    assert wheels.endswith(": asked for torch 2.13.0+cpu, numpy 2.4.6, packaging 26.0, pytest 9.1.0")
+    assert packages.startswith("http://127.0.0.1:9 did not answer for bookworm: ")
+    assert "secret" not in str(found)
+
+
+def test_what_is_gone_is_stale_whatever_else_did_not_answer(cpu, check, write, wheels, with_site, mirrored):
+    write(cpu)
+    (wheels / "numpy-2.4.6-py3-none-any.whl").unlink()
+    found = check(cpu, ask=True, site=replace(mirrored, apt_mirror="http://127.0.0.1:9"))
+
+    assert (found.good, found.answered, states(found)) == (False, False, [LockState.STALE])
+    assert len(found.locks[0].because) == 2
+
+
+def test_a_mirror_without_the_suite_has_answered_and_one_that_is_not_mounted_has_not(
+    cpu, check, write, with_site, wheels
+):
+    write(cpu)
+    (there := wheels.parent / "empty").mkdir()
+
+    assert states(check(cpu, ask=True, site=with_site(apt_mirror=there.as_uri()))) == [LockState.STALE]
+    nowhere = with_site(apt_mirror=(there / "nowhere").as_uri())
+    assert states(check(cpu, ask=True, site=nowhere)) == [LockState.UNANSWERED]
+
+
+def test_a_site_that_names_no_mirror_asks_none_and_says_so(cpu, check, write, with_site):
+    write(cpu)
+    found = check(cpu, ask=True, site=with_site(apt_mirror=""))
+
+    assert (found.good, found.answered) == (True, True)
+    assert "names no mirror of Debian" in found.notes[0]
+
+
+def test_each_bad_lock_is_told_and_hides_no_other(cpu, check, write, folder):
+    every = [cpu, *({**cpu, "openvino": version} for version in ("2025.4.1", "2026.0.0"))]
+    for axes in every:
+        write(axes)
+    first, second, _ = (place_of_lock(folder, image_id(axes)) for axes in every)
+    first.write_bytes(b"\xff")
+    second.write_text(second.read_text().replace("openvino", "openvine"))
+    place_of_lock(folder, "stranger").write_text("x")
+    found = check(*every, ask=True, strangers=("stranger",))
+
+    assert states(found) == [LockState.UNREADABLE, LockState.UNREADABLE, LockState.GOOD, LockState.UNREADABLE]
+    assert found.locks[0].because[0].startswith(f"{first.name}: is no lock: ")
+    assert found.locks[0].because[0].endswith("(edited by hand, or merged by git, perhaps)")
+    assert "no axis is named `openvine`" in found.locks[1].because[0]
+    assert found.locks[3].because[1] == "no image of the matrix has this name: remove the file"
+
+
+def test_a_lock_under_the_name_of_another_image_does_not_fit(cpu, check, write, folder):
+    other = {**cpu, "openvino": "2026.0.0"}
+    write(cpu)
+    write(other)
+    place_of_lock(folder, image_id(other)).replace(place_of_lock(folder, image_id(cpu)))
+    found = check(cpu)
+
+    assert states(found) == [LockState.OTHER]
+    assert found.locks[0].because == (f"{image_id(cpu)}.lock.toml: it is of {image_id(other)}",)
+
+
+def test_a_base_that_nobody_could_lock_is_good_and_told(cpu, check, write):
+    write(cpu, replace(BASE, release="", date="", packages=()))
+    found = check(cpu)
+
+    assert states(found) == [LockState.GOOD]
+    assert found.locks[0].because[0].startswith("no distribution package of bookworm is locked: ")
 
 
 def test_a_site_that_cannot_make_the_base_has_no_quarrel_with_the_lock(cpu, check, write):

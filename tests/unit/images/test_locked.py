@@ -15,7 +15,7 @@ from orchestrator.images.recipe import checked
 from orchestrator.images.wheelhouse import place_of
 from orchestrator.vocabulary import Cause
 
-PACKAGES = ("adduser=3.134", "python3=3.11.2-1+b1")
+PACKAGES = ("adduser=3.134", "ca-certificates=1", "g++=1", "libpython3-dev=1", "python3=3.11.2-1+b1")
 
 
 @pytest.fixture
@@ -119,7 +119,18 @@ def test_a_lock_of_another_image_is_not_built(cpu, locked, write):
     with pytest.raises(StageFailed, match=r"does not fit the matrix: python is 3\.12, not 3\.11") as caught:
         lock_of(checked(cpu), locked, print)
     assert caught.value.why is Cause.LOCK_STALE
+    assert place.name in caught.value.fact
     assert other_image(made, "another", made.axes) == f"it is of {made.image}"
+
+
+def test_a_gutted_lock_is_not_built(cpu, locked, write, commands):
+    made = write(cpu)
+    write_lock(locked.locks, replace(made, wheels=replace(made.wheels, torch=(), companions=(), tools=())))
+    with pytest.raises(StageFailed, match=r"it has no wheel of torch, and torch==2\.13\.0 is asked for") as caught:
+        make_recipe(cpu, locked, commands, print)
+
+    assert caught.value.why is Cause.LOCK_STALE
+    assert caught.value.hint.startswith("`torchmatrix lock` writes it anew")
 
 
 def test_the_versions_of_distribution_packages_are_part_of_the_image(cpu, locked, write, commands):

@@ -94,11 +94,12 @@ def test_a_lock_without_wheels_is_one_too():
     assert parse(render(none).encode()) == none
 
 
+_names = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,18}[A-Za-z0-9])?", fullmatch=True)
 _words = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._+~!:-]{0,20}", fullmatch=True)
 _wheels = st.builds(
     Wheel,
-    name=_words,
-    version=_words,
+    name=_names,
+    version=st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,3}(rc[0-9])?(\+[a-z0-9]{1,8})?", fullmatch=True),
     file=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,20}\.whl", fullmatch=True),
     sha256=st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
     url=st.text(max_size=20),
@@ -109,7 +110,7 @@ _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 @given(
     image=_text,
-    axes=st.dictionaries(st.sampled_from(sorted(AXES)), _text),
+    axes=st.sets(st.sampled_from(sorted(AXES))).map(lambda names: {name: AXES[name] for name in names}),
     base=st.builds(LockedBase, name=_words, release=_text, date=_text, include=st.lists(_words, max_size=3).map(tuple)),
     held=st.builds(Lock, torch=_layers, companions=_layers, tools=_layers),
 )
@@ -132,7 +133,13 @@ def test_bytes_that_are_no_lock_are_refused(data):
         ('version = "2.13.0+cpu"', 'version = "../x"', "matching regex"),
         ("torch-2.13.0+cpu-py3-none-any.whl", "/etc/passwd.whl", "matching regex"),
         ('name = "numpy"', 'name = "numpy"\nurl = "https://evil.example"', "url"),
-        ('image = "', "<<<<<<< HEAD\nimage = ", "line 3"),
+        ('image = "', '<<<<<<< HEAD\nimage = "', "line 3"),
+        ('version = "2.13.0+cpu"', 'version = "x"', "`x` is no version of torch"),
+        ('name = "numpy"', 'name = "numpy-"', "`numpy-` is no name of a package"),
+        ('torch_build = "cpu"', 'torch_build = "gpu"', "`gpu` is not a value of `torch_build`"),
+        ('torch_build = "cpu"', 'torch_built = "cpu"', "no axis is named `torch_built`"),
+        ('name = "numpy"', 'name = "numpy\\n"', "matching regex"),
+        (f'sha256 = "{hashlib.sha256(b"numpy").hexdigest()}"', "", "missing required field `sha256`"),
         ("adduser=3.134", "adduser", "matching regex"),
         (hashlib.sha256(b"numpy").hexdigest(), "0" * 63, "matching regex"),
     ],

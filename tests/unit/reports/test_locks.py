@@ -36,13 +36,25 @@ def test_what_was_done_is_one_line_an_image_with_what_changed_below() -> None:
 def checked(*states: LockState, notes: tuple[str, ...] = ()) -> str:
     locks = tuple(CheckedLock(image="torch2-a", rows=("ci",), state=state, because=("why",)) for state in states)
     good = set(states) <= {LockState.GOOD, LockState.NONE}
-    found = LockCheck(folder="images/locks", good=good, asked=True, locks=locks, notes=notes)
+    found = LockCheck(
+        folder="images/locks",
+        good=good,
+        asked=True,
+        locks=locks,
+        notes=notes,
+        answered=LockState.UNANSWERED not in states,
+    )
     return checking(found, width=120, colour=False)
 
 
 def test_a_check_says_what_mends_it() -> None:
     assert checked(LockState.GOOD, LockState.MISSING).endswith("\n\n`torchmatrix lock` mends it")
-    assert checked(LockState.STALE, LockState.MISSING).endswith("\n\n`torchmatrix lock --upgrade` mends it")
+    assert checked(LockState.STALE).endswith("\n\n`torchmatrix lock --upgrade` mends it")
+    assert checked(LockState.STALE, LockState.MISSING).endswith(
+        "\n\n`torchmatrix lock` mends it\n`torchmatrix lock --upgrade` mends it"
+    )
+    assert checked(LockState.LEFT_OVER).endswith("`torchmatrix lock --prune` removes what is left over")
+    assert "`torchmatrix site` shows what was asked" in checked(LockState.UNANSWERED)
     assert "mends" not in checked(LockState.GOOD, LockState.NONE)
 
 

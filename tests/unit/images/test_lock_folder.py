@@ -1,0 +1,91 @@
+"""One writer of locks at a time, and nothing left of one that was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import InfrastructureError
+from orchestrator.images import resolve
+from orchestrator.images.lock_folder import alone_in
+from orchestrator.images.locks import held_in, place_of_lock, read_lock, write_lock
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from orchestrator.images.lock_folder import alone_in
+with alone_in(Path(sys.argv[1]), lambda line: print(line, flush=True)):
+    print("held", flush=True)
+    if len(sys.argv) > 2:
+        time.sleep(60)
+"""
+
+
+def holder(folder: Path, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", HOLDER, str(folder), *more], stdout=subprocess.PIPE, text=True)
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_a_second_writer_says_that_it_waits_and_goes_on_when_the_first_was_killed(tmp_path):
+    folder = tmp_path / "images" / "locks"
+    with holder(folder, "for long") as first:
+        assert said(first) == "held"
+        with holder(folder) as second:
+            assert said(second) == f"another `torchmatrix lock` writes {folder}: waiting for it"
+            os.kill(first.pid, signal.SIGKILL)
+            assert said(second) == "held"
+
+
+def test_what_a_killed_writer_left_is_no_lock_and_goes_and_nothing_else_does(tmp_path, fitting):
+    write_lock(tmp_path, fitting)
+    left = tmp_path / f".{place_of_lock(tmp_path, fitting.image).name}-abcd_123"
+    left.write_text("half")
+    kept = [tmp_path / name for name in (".gitkeep", "README.md", ".x.lock.toml", "x.lock.toml-abcd_123")]
+    for path in kept:
+        path.write_text("")
+
+    assert list(held_in(tmp_path).locks) == [fitting.image]
+    with alone_in(tmp_path, print):
+        assert not left.exists()
+    assert all(path.exists() for path in kept)
+    assert read_lock(tmp_path, fitting.image) == fitting
+
+
+def test_a_write_that_fails_leaves_what_was_there_and_nothing_beside_it(tmp_path, fitting, monkeypatch):
+    write_lock(tmp_path, fitting)
+    before = place_of_lock(tmp_path, fitting.image).read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(resolve.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        resolve.write_whole(place_of_lock(tmp_path, fitting.image), b"another")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
+
+
+def test_a_file_system_without_locks_is_written_all_the_same_and_not_swept(tmp_path, monkeypatch):
+    def no_locks(_descriptor, _operation):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    other = tmp_path / ".x.lock.toml-abcd_123"  # another writer may be at it
+    other.write_text("")
+    with alone_in(tmp_path, print):
+        assert other.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "images").write_text("no folder")
+    with (
+        pytest.raises(InfrastructureError, match="locks cannot be written: Not a directory"),
+        alone_in(tmp_path / "images" / "locks", print),
+    ):
+        pass
