@@ -3,7 +3,7 @@ import json
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.masking import MASK, NOTHING, SHORTEST, Masker, passwords, without_passwords
@@ -42,7 +42,13 @@ def test_each_line_of_a_key_is_a_value_and_so_is_the_whole() -> None:
     assert masker.text("-----BEGIN KEY-----\nMIIEvQIBADANBg\nxyz!") == f"{MASK}!"
 
 
-def test_the_longer_of_two_values_is_taken_first() -> None:
+def test_values_that_overlap_are_replaced_as_one() -> None:
+    assert Masker([b"hunter22-abc", b"-abc-password"]).text("<hunter22-abc-password>") == f"<{MASK}>"
+    assert Masker([b"abcabcabc"]).text("<abcabcabcabc>") == f"<{MASK}>"
+    assert Masker([b"hunter22", b"22-password-33", b"password"]).text("hunter22-password-33") == MASK
+
+
+def test_of_two_values_none_leaves_the_end_of_the_other() -> None:
     assert Masker([b"password", b"password-2"]).text("password-2, password") == f"{MASK}, {MASK}"
 
 
@@ -75,10 +81,33 @@ def test_a_stream_gives_what_the_whole_gives_however_it_is_cut(parts: list[bytes
     assert TOKEN not in b"".join(pieces)
 
 
-def test_a_stream_holds_back_no_more_than_a_value() -> None:
-    stream = Masker([TOKEN]).stream()
-    assert stream.feed(b"a" * 100) == b"a" * (100 - len(TOKEN) + 1)
-    assert stream.end() == b"a" * (len(TOKEN) - 1)
+@pytest.mark.parametrize(
+    ("alphabet", "filler"),
+    [(("a", "b", "abcabcxyz"), 1), (("a", "&", "\\", "%", "25", "amp;", '"', "é", "5C", "\n", "xyz"), 5000)],
+)
+@settings(deadline=None)
+@given(data=st.data())
+def test_a_stream_of_long_values_and_of_their_pieces_is_the_same_too(
+    data: st.DataObject, alphabet: tuple[str, ...], filler: int
+) -> None:
+    chars = st.sampled_from(alphabet)
+    secrets = data.draw(st.lists(st.lists(chars, min_size=8, max_size=60).map("".join), min_size=1, max_size=3))
+    shown = st.sampled_from(secrets).map(lambda secret: json.dumps(secret)[1:-1])
+    cut = st.builds(lambda text, start, length: text[start:][:length], shown, st.integers(0, 70), st.integers(0, 120))
+    whole = "".join(data.draw(st.lists(st.one_of(cut, chars, st.just("." * filler)), max_size=12))).encode()
+    masker = Masker(secret.encode() for secret in secrets)
+    stream = masker.stream()
+    places = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+    fed = [stream.feed(whole[start:end]) for start, end in itertools.pairwise([0, *places, len(whole)])]
+    assert b"".join(fed) + stream.end() == masker.data(whole)
+
+
+def test_a_stream_holds_less_than_twice_the_longest_writing() -> None:
+    stream = Masker([b"q" * 20]).stream()
+    assert stream.feed(b"a" * 39) == b""
+    assert stream.feed(b"a") == b"a" * 21
+    assert stream.feed(b"a" * 1000) == b"a" * 1000
+    assert stream.end() == b"a" * 19
     assert stream.end() == b""
 
 

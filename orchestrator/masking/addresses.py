@@ -1,0 +1,69 @@
+"""Addresses as they may be shown, and what in them is secret: a login, the values of a query.
+
+Somebody may have written a password as it is, `/`, `?`, `#` and `[` too: whatever stands before the last `@` is taken
+for the login, however a parser would read it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from urllib.parse import unquote, unquote_plus
+
+MASK = "[MASKED]"
+
+_PARTS = re.compile(r"(?P<scheme>(?:[A-Za-z][A-Za-z0-9+.-]*:)?//|)(?:(?P<login>.*)@)?(?P<rest>.*)", re.DOTALL)
+_DIGEST = re.compile(r".*@[a-z0-9]+:[0-9a-f]+", re.DOTALL)  # `registry.example:5000/image@sha256:…`
+_QUERY = re.compile(r"([?&;])([^=&;#]*)(=?)([^&;#]*)")
+
+_NEEDLESS = re.compile("%(?:3[0-9]|[46][1-9A-F]|[57][0-9A])", re.IGNORECASE)  # a letter or a digit
+
+
+def without_passwords(address: str) -> str:
+    """An address as it may be shown: a password in it is masked, and what is no address stays as it is.
+
+    A user without a password is one: so indexes take their tokens. So may the values of a query be.
+    """
+    scheme, login, rest = _split(address)
+    if login:
+        user, colon, password = login.partition(":")
+        login = f"{user}:{MASK}" if colon and password else MASK
+        return f"{scheme}{login}@{_without_query(rest)}"
+    return f"{scheme}{_without_query(rest)}" if scheme else address
+
+
+def passwords(addresses: Iterable[str]) -> Iterator[bytes]:
+    """The passwords that addresses carry, as they are meant; a user without one is a token."""
+    for address in addresses:
+        scheme, login, rest = _split(address)
+        user, _, password = login.partition(":")
+        yield from _meant(password or user, unquote)
+        for _, value in _query(rest) if scheme or login else ():
+            yield from _meant(value, unquote_plus)
+
+
+def _meant(written: str, read: Callable[..., str]) -> Iterator[bytes]:
+    """What is written in an address, and how, where no program would have written it so."""
+    if written:
+        yield read(written, errors="surrogateescape").encode(errors="surrogateescape")
+    if _NEEDLESS.search(written):
+        yield written.encode(errors="surrogateescape")
+
+
+def _split(address: str) -> tuple[str, str, str]:
+    """The scheme with its slashes, the login, and the rest; a path or a reference of an image has no login."""
+    found = _PARTS.fullmatch(address)
+    if found is None or (not found["scheme"] and (address.startswith(("/", ".", "~")) or _DIGEST.fullmatch(address))):
+        return "", "", address
+    return found["scheme"], found["login"] or "", found["rest"]
+
+
+def _query(rest: str) -> Iterator[tuple[str, str]]:
+    for mark, name, equals, value in _QUERY.findall(rest[rest.find("?") :] if "?" in rest else ""):
+        yield f"{mark}{name}{equals}" if equals else mark, value if equals else name
+
+
+def _without_query(rest: str) -> str:
+    before, mark, query = rest.partition("?")
+    if not mark:
+        return rest
+    fragment = query[query.find("#") :] if "#" in query else ""
+    return before + "".join(f"{name}{MASK if value else ''}" for name, value in _query(f"?{query}")) + fragment
