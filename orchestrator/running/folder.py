@@ -31,11 +31,16 @@ def run_id(now: datetime, tail: str) -> str:
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{tail}"
 
 
-def create(runs: Path) -> Path:
-    """A new, empty run folder under `runs`, which is made where it is missing."""
+def make(runs: Path) -> None:
+    """The folder of runs, made where it is missing."""
     check_name(runs)
     with told(runs):
         runs.mkdir(parents=True, exist_ok=True)
+
+
+def create(runs: Path) -> Path:
+    """A new, empty run folder under `runs`."""
+    with told(runs):
         for _ in range(_TRIES):
             folder = runs / run_id(datetime.now(UTC), secrets.token_hex(2))
             try:

@@ -93,7 +93,7 @@ class Journal:
 def opened(run: Path, environ: Mapping[str, str] = os.environ) -> Iterator[Journal]:
     """The run's journal for writing, with the run locked; it is as it was until the first step."""
     path = run / folder.JOURNAL
-    with lock.held(run):
+    with lock.held_on(run):
         before, whole = _read(run)
         with folder.told(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

@@ -4,7 +4,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from orchestrator.engines.owner import is_gone, parse, this_process
@@ -12,6 +12,8 @@ from orchestrator.errors import InfrastructureError
 from orchestrator.running import folder
 
 LOCK = "lock"
+_GUARD_S = 30.0
+_NEW: dict[str, int] = {}  # the locks of runs that were made and not yet begun, by their folders
 _TELL_S = 1.0  # a process that has just taken the lock has not told yet who it is
 
 
@@ -23,6 +25,61 @@ def held(run: Path) -> Iterator[None]:
     owner left, or a pid that was given out anew, stops nobody, and a live owner is never robbed. Nothing is left in
     the file by an owner that ended by itself.
     """
+    with _until_the_end(_taken(run)):
+        yield
+
+
+@contextmanager
+def held_on(run: Path) -> Iterator[None]:
+    """The same, with the lock that `created` took where we made the run."""
+    ours = _NEW.pop(os.path.realpath(run), None)
+    with _until_the_end(_taken(run) if ours is None else ours):
+        yield
+
+
+@contextmanager
+def _until_the_end(descriptor: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.ftruncate(descriptor, 0)
+        os.close(descriptor)
+
+
+def created(runs: Path) -> Path:
+    """A new run folder, which is ours from its first moment on: `held_on` goes on with its lock."""
+    folder.make(runs)
+    with guarded(runs):
+        run = folder.create(runs)
+        _NEW[os.path.realpath(run)] = _taken(run)
+    return run
+
+
+@contextmanager
+def guarded(runs: Path) -> Iterator[None]:
+    """One process at a time makes or removes run folders here; InfrastructureError when one keeps the others waiting.
+
+    So nobody sees a folder between its making and its lock. A file system that has no such lock is left to
+    `admit_local`, which refuses it.
+    """
+    with folder.told(runs):
+        descriptor = os.open(runs, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    give_up = time.monotonic() + _GUARD_S
+    try:
+        with suppress(OSError):
+            while not _is_taken(descriptor):
+                if time.monotonic() > give_up:
+                    raise InfrastructureError(
+                        "another process keeps this folder of runs locked", place=str(runs), cause="it was stopped"
+                    )
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _taken(run: Path) -> int:
+    """The run's lock file, locked, with us in it."""
     path = run / LOCK
     with folder.told(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
@@ -31,12 +88,10 @@ def held(run: Path) -> Iterator[None]:
         with folder.told(path):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n{this_process()}\n".encode(), 0)
-        try:
-            yield
-        finally:
-            os.ftruncate(descriptor, 0)
-    finally:
+    except BaseException:
         os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _take(descriptor: int, path: Path) -> None:

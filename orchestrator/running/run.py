@@ -19,7 +19,7 @@ from orchestrator.images.failure import BuildFailure
 from orchestrator.images.given import Given
 from orchestrator.model import Host, Image, Plan, Run
 from orchestrator.results.merge import merge, read_plan, write
-from orchestrator.running import attempts, cells, folder, journal, signals
+from orchestrator.running import attempts, cells, folder, journal, lock, signals
 from orchestrator.running.schedule import Turn, schedule
 from orchestrator.running.secret_files import NONE, Secrets
 from orchestrator.running.stock import Stock
@@ -31,8 +31,8 @@ Say = Callable[[str], None]
 
 
 def new_run_folder(runs: Path) -> Path:
-    """A new run folder under `runs`, with an id of its own."""
-    return folder.create(runs)
+    """A new run folder under `runs`, with an id of its own; its lock is ours until the run ends, or we do."""
+    return lock.created(runs)
 
 
 def suites_folder() -> Path:

@@ -108,7 +108,7 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
     for run in chosen.removed:
         try:
             place = Path(run.path)
-            with lock.held(place), folder.told(place):
+            with lock.guarded(runs), lock.held(place), folder.told(place):
                 going = runs / f".going-{run.id}"
                 place.rename(going)
         except InfrastructureError as held:
@@ -118,8 +118,15 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
     with folder.told(runs):
         for name in sorted(os.listdir(runs)) if runs.exists() else ():  # noqa: PTH208 - names are matched
             if _GOING.fullmatch(name) and not (runs / name).is_symlink():
-                shutil.rmtree(runs / name)  # follows no link
+                _remove(runs / name)
     return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
+
+
+def _remove(place: Path) -> None:
+    """Removes a folder, though somebody else is removing it too; no link is followed."""
+    while place.exists():
+        with suppress(FileNotFoundError):
+            shutil.rmtree(place)
 
 
 def _started(name: str) -> str:

@@ -18,6 +18,7 @@ def test_a_run_id_is_utc_and_sorts_by_time() -> None:
 
 
 def test_runs_of_one_second_get_folders_of_their_own(tmp_path: Path) -> None:
+    folder.make(tmp_path / "deep" / "runs")
     runs = [folder.create(tmp_path / "deep" / "runs") for _ in range(20)]
     assert len(set(runs)) == 20
     assert all(re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{4}", run.name) for run in runs)
@@ -41,7 +42,7 @@ def test_no_free_id_is_an_error_and_no_endless_loop(tmp_path: Path, monkeypatch:
 def test_a_file_in_the_place_of_the_runs_is_told(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("")
     with pytest.raises(InfrastructureError) as refused:
-        folder.create(tmp_path / "runs")
+        folder.make(tmp_path / "runs")
     assert refused.value.place == str(tmp_path / "runs")
 
 

@@ -124,3 +124,18 @@ def test_who_only_looks_whether_it_is_held_keeps_nobody_from_it(tmp_path: Path) 
     with lock.held(tmp_path):
         pass
     leaving.join()
+
+
+def test_who_makes_or_removes_folders_does_so_alone_and_does_not_wait_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_GUARD_S", 0.0)
+    with (
+        lock.guarded(tmp_path),
+        pytest.raises(InfrastructureError, match="another process keeps this folder of runs locked") as refused,
+        lock.guarded(tmp_path),
+    ):
+        pass
+    assert refused.value.place == str(tmp_path)
+    with lock.guarded(tmp_path):
+        pass

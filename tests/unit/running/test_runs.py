@@ -1,5 +1,7 @@
 import fcntl
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 from planned_run import plan_of, planned
 
 from orchestrator.engines.here.run import HereEngine
-from orchestrator.running import folder
+from orchestrator.running import folder, lock
 from orchestrator.running.runs import ListedRun, RunState, choose, clear, list_runs
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -64,6 +66,48 @@ def test_a_run_that_is_written_is_live(tmp_path: Path) -> None:
         assert list_runs(tmp_path)[0].state is RunState.LIVE
         assert clear(tmp_path, choose_all(tmp_path, live=RunState.DONE)).removed == ()
     assert list_runs(tmp_path)[0].state is RunState.RESUMABLE
+
+
+def test_a_run_that_was_just_made_is_live_and_goes_on_with_its_lock(tmp_path: Path) -> None:
+    run = lock.created(tmp_path / "runs")
+    (found,) = list_runs(tmp_path / "runs")
+    assert found.state is RunState.LIVE
+    assert clear(tmp_path / "runs", choose_all(tmp_path / "runs", live=RunState.EMPTY)).removed == ()
+    with lock.held_on(run):
+        assert list_runs(tmp_path / "runs")[0].state is RunState.LIVE
+    assert list_runs(tmp_path / "runs")[0].state is RunState.EMPTY
+    with lock.held(run):  # as anybody may, now
+        pass
+
+
+def test_a_run_is_never_seen_between_its_making_and_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make, cleared, threads = folder.create, [], []
+
+    def made_and_cleared(runs: Path) -> Path:
+        """The folder; somebody who saw it without a lock removes all that are empty."""
+        run = make(runs)
+        seen = choose(list_runs(runs), NOW, keep=0, max_age=None, force=False)
+        assert names(seen.removed) == [run.name[-4:]]
+        threads.append(threading.Thread(target=lambda: cleared.append(clear(runs, seen))))
+        threads[0].start()
+        threads[0].join(0.2)  # it would need a hundredth of that
+        return run
+
+    monkeypatch.setattr(folder, "create", made_and_cleared)
+    run = lock.created(tmp_path)
+    threads[0].join()
+    assert run.is_dir()
+    assert cleared[0].removed == ()
+    assert [each.why for each in cleared[0].kept] == [f"process {os.getpid()} is writing this run"]
+
+
+def test_two_that_remove_the_same_run_both_come_to_their_end(tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / ".going-20261129T100000Z-000a" / f"{number}" / "x").mkdir(parents=True)
+    nothing = choose([], NOW, keep=0, max_age=None, force=False)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: clear(tmp_path, nothing), range(4)))
+    assert list(tmp_path.iterdir()) == []
 
 
 def choose_all(runs: Path, live: RunState) -> Any:
