@@ -1,6 +1,8 @@
 """`images`: those that torchmatrix made, and removing what is not needed."""
 
 import os
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +12,12 @@ from orchestrator import text
 from orchestrator.cli.options import json_option, runs_option
 from orchestrator.cli.output import say, show, show_json
 from orchestrator.cli.quantities import bytes_of, quantity, shown
+from orchestrator.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from orchestrator.images.gc import Kept
     from orchestrator.images.listing import ListedImage
 
 
@@ -55,7 +59,8 @@ def gc(most: int, dry_run: bool, runs: Path, as_json: bool) -> None:
     """Remove the least recently used until all of ours take at most SIZE.
 
     An image stays while a container is made of it, while a run under --runs that can be resumed needs it, or when
-    somebody gave it a name of his own. What it shares with another image goes with the last of them.
+    somebody gave it a name of his own: each such one is told, and so is what ours take beyond SIZE. What it shares with
+    another image goes with the last of them.
     """
     from contextlib import closing
 
@@ -82,6 +87,11 @@ def gc(most: int, dry_run: bool, runs: Path, as_json: bool) -> None:
             show(f"kept  {_name(kept.image)}: {text.one_line(kept.why)}")
     verb = "would take" if dry_run else "take"
     say(f"{shown(done.before)} before, they {verb} {shown(done.after)}; the build cache of the engine is its own")
+    if done.after > most:
+        whys = "; ".join(f"{count} because {why}" for why, count in _whys(done.kept).items())
+        say(f"warning: that is {shown(done.after - most)} more than {shown(most)}: {len(done.kept)} stay, {whys}")
+    if any(kept.failed for kept in done.kept):
+        sys.exit(ExitCode.INFRASTRUCTURE)
 
 
 def _lines(found: "Iterable[ListedImage]") -> list[str]:
@@ -90,6 +100,10 @@ def _lines(found: "Iterable[ListedImage]") -> list[str]:
         + (f"  in use by {text.one_line(image.containers[0], 100)}" if image.containers else "")
         for image in found
     ]
+
+
+def _whys(kept: "Iterable[Kept]") -> "dict[str, int]":
+    return dict(Counter(text.one_line(each.why, 150) for each in kept))
 
 
 def _name(image: "ListedImage") -> str:

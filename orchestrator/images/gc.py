@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.engines.docker.calls import Conflict, Gone, calling
+from orchestrator.errors import InfrastructureError
 from orchestrator.images.listing import ImageFacts, ListedImage, disk_use, is_ours
 
 if TYPE_CHECKING:
@@ -14,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """An image that stays although it was its turn, and why."""
+    """An image that stays although it was its turn, and why; `failed` when the engine did not remove it."""
 
     image: ListedImage
     why: str
+    failed: bool = False
 
 
 class Clearing(Struct, frozen=True, kw_only=True):
@@ -34,6 +37,7 @@ class KeptFacts(Struct, frozen=True, kw_only=True):
 
     image: ImageFacts
     why: str
+    failed: bool = False
 
 
 class ClearingAnswer(Struct, frozen=True, kw_only=True):
@@ -81,18 +85,53 @@ def _needed(image: ListedImage, others: Sequence[ListedImage], needed: Mapping[s
 
 
 def clear(client: "APIClient", images: Sequence[ListedImage], chosen: Clearing) -> Clearing:
-    """Removes what was chosen of the images; what somebody began to use meanwhile stays, and is told so."""
+    """Removes what was chosen of the images; what somebody began to use meanwhile stays, and is told so.
+
+    What somebody else removes meanwhile is removed. An engine that fails is not asked for the rest.
+    """
     removed: list[ListedImage] = []
     kept = list(chosen.kept)
+    failed = ""
     for image in chosen.removed:
         try:
-            for name in image.names:
-                with suppress(Gone), calling("removing an image"):  # somebody else was quicker
-                    client.remove_image(name)
-        except Conflict:
-            kept.append(Kept(image=image, why="it is in use now"))
+            why = failed or _remove(client, image)
+        except InfrastructureError as error:
+            why = failed = text.one_line(str(error))
+        if why:
+            kept.append(Kept(image=image, why=why, failed=bool(failed)))
         else:
             removed.append(image)
     gone = {image.id for image in removed}
     after = disk_use(image for image in images if image.id not in gone)
     return Clearing(removed=tuple(removed), kept=tuple(kept), before=chosen.before, after=after)
+
+
+def _remove(client: "APIClient", image: ListedImage) -> str:
+    """Takes the image its names, and so removes it; why it stays, with all its names, when it does."""
+    taken: list[str] = []
+    for name in image.names:
+        if _id_of(client, name) != image.id:
+            continue  # somebody gave the name to another one, or was quicker
+        try:
+            with suppress(Gone), calling("removing an image"):
+                client.remove_image(name)
+        except InfrastructureError as error:
+            if not _id_of(client, image.id):
+                return ""  # somebody else was at it: his answer was that it is gone, ours that it cannot be
+            for each in taken:
+                with calling("naming an image"):
+                    client.tag(image.id, *each.rpartition(":")[::2])
+            if not isinstance(error, Conflict):
+                raise
+            return f"it is in use now: {error.cause}"
+        taken.append(name)
+    return "it has another name now" if _id_of(client, image.id) else ""
+
+
+def _id_of(client: "APIClient", name: str) -> str:
+    """The id of what has the name now; empty when nothing has it."""
+    try:
+        with calling("looking for an image"):
+            return str(client.inspect_image(name)["Id"])  # type: ignore[no-untyped-call]
+    except Gone:
+        return ""

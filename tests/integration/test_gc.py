@@ -1,8 +1,10 @@
 """Images really listed and removed: of those that a test made, and of no other."""
 
 import subprocess
+import sys
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +36,98 @@ def made(docker_engine: "APIClient", python_image: str) -> Iterator[dict[str, st
     for tag in reversed(tags.values()):
         with suppress(NotFound):
             docker_engine.remove_image(tag)
+
+
+@pytest.fixture
+def many(docker_engine: "APIClient", python_image: str, tmp_path: Path) -> Iterator[list[str]]:
+    """The names of eight images of ours, two of each, and nothing of them is left at the end."""
+    session = uuid.uuid4().hex[:12]
+    tags = [(f"torchmatrix/gc-{number}:{session}", f"torchmatrix/gc-{number}-too:{session}") for number in range(8)]
+    for number, (tag, other) in enumerate(tags):
+        label = f"LABEL org.torchmatrix.recipe={session}-{number} org.torchmatrix.image-id={session}-{number}"
+        steps = f"FROM {python_image}\n{label}\n"
+        subprocess.run(["docker", "build", "--quiet", "--tag", tag, "-"], input=steps.encode(), check=True, timeout=120)
+        subprocess.run(["docker", "tag", tag, other], check=True, timeout=60)
+    names = [name for pair in tags for name in pair]
+    yield names
+    for name in names:
+        with suppress(NotFound):
+            docker_engine.remove_image(name)
+
+
+CLEARS = """
+import os, sys
+from pathlib import Path
+from orchestrator.engines.docker import connection
+from orchestrator.images.gc import choose, clear
+from orchestrator.images.listing import list_images
+client = connection.client(os.environ)
+listed = [image for image in list_images(client, Path(sys.argv[1])) if set(image.names) & set(sys.argv[2:])]
+print(len(listed), flush=True)
+sys.stdin.readline()
+chosen = choose(listed, 0, {})
+done = clear(client, listed, chosen)
+print([kept.why for kept in done.kept], len(done.removed), flush=True)
+"""
+
+
+@pytest.fixture
+def clearing(tmp_path: Path, many: list[str]) -> Iterator[Callable[[], "subprocess.Popen[str]"]]:
+    """Begins to remove those images, as a process that has listed them and waits for a line."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin() -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", CLEARS, str(tmp_path), *many]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        begun.append(process)
+        return process
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def there(client: "APIClient", names: list[str]) -> list[str]:
+    return sorted({name for image in client.images() for name in image["RepoTags"] or ()} & set(names))
+
+
+def test_several_at_once_all_come_to_their_end(
+    docker_engine: "APIClient", many: list[str], clearing: Callable[[], "subprocess.Popen[str]"]
+) -> None:
+    several = [clearing() for _ in range(3)]
+    for process in several:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "8\n"
+    for process in several:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [process.communicate()[0] for process in several] == ["[] 8\n"] * 3
+    assert [process.returncode for process in several] == [0, 0, 0]
+    assert there(docker_engine, many) == []
+
+
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_one_that_was_killed_is_finished_by_the_next(
+    docker_engine: "APIClient", many: list[str], clearing: Callable[[], "subprocess.Popen[str]"], after: int
+) -> None:
+    first = clearing()
+    assert first.stdout is not None
+    assert first.stdin is not None
+    assert first.stdout.readline() == "8\n"
+    first.stdin.write("\n")
+    first.stdin.flush()
+    while len(there(docker_engine, many)) > len(many) - after:
+        time.sleep(0.001)
+    first.kill()
+    first.wait()
+    left = there(docker_engine, many)
+    assert len(left) < len(many)
+    second = clearing()
+    out, _ = second.communicate("\n")
+    assert out.splitlines()[1] == f"[] {len({name.replace('-too', '') for name in left})}"
+    assert there(docker_engine, many) == []
 
 
 def test_images_go_by_their_use_and_one_that_a_container_is_made_of_stays(

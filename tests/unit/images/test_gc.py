@@ -69,13 +69,27 @@ def test_what_is_needed_stays_and_the_next_goes() -> None:
 
 
 class Engine:
-    def __init__(self, **failing: Exception) -> None:
-        self.failing, self.removed = failing, []
+    """An engine with these images; a name in `failing` is not removed. `meanwhile` is what somebody else does."""
+
+    def __init__(self, images: Any, **failing: Exception) -> None:
+        self.named = {name: each.id for each in images for name in each.names}
+        self.failing, self.asked = failing, []
+        self.meanwhile: Any = lambda name: None
+
+    def inspect_image(self, name: str) -> dict[str, str]:
+        if name not in self.named and name not in self.named.values():
+            raise error(404)
+        return {"Id": self.named.get(name, name)}
 
     def remove_image(self, name: str) -> None:
-        if error := self.failing.get(name.removeprefix("torchmatrix/").removesuffix(":1")):
-            raise error
-        self.removed.append(name)
+        self.asked.append(name)
+        self.meanwhile(name)
+        if problem := self.failing.get(name.removeprefix("torchmatrix/").removesuffix(":1")):
+            raise problem
+        del self.named[name]
+
+    def tag(self, image: str, repository: str, tag: str) -> None:
+        self.named[f"{repository}:{tag}"] = image
 
 
 def error(status: int) -> APIError:
@@ -84,16 +98,65 @@ def error(status: int) -> APIError:
         reason = "in use"
         url = ""
 
-    return (ImageNotFound if status == 404 else APIError)("conflict", Answer())  # type: ignore[arg-type]
+    return (ImageNotFound if status == 404 else APIError)("conflict", Answer(), "container 1 is using it")  # type: ignore[arg-type]
+
+
+def cleared(engine: Engine, images: Any, most: int = 0) -> Any:
+    return clear(engine, images, choose(images, most, {}))  # type: ignore[arg-type]
+
+
+def told(kept: Any) -> list[tuple[str, str, bool]]:
+    return [(each.image.id.removeprefix("sha256:"), each.why, each.failed) for each in kept]
 
 
 def test_what_somebody_began_to_use_meanwhile_stays() -> None:
-    engine = Engine(old=error(409), middle=error(404))
-    done = clear(engine, ALL, choose(ALL, 149, {}))  # type: ignore[arg-type]
-    assert engine.removed == []
+    engine = Engine(ALL, old=error(409), middle=error(404))
+    engine.meanwhile = lambda name: engine.named.pop(name) if "middle" in name else None
+    done = cleared(engine, ALL, 149)
+    assert sorted(engine.named) == ["torchmatrix/base:1", "torchmatrix/new:1", "torchmatrix/old:1"]
     assert names(done.removed) == ["middle"]  # somebody else removed it
-    assert [(each.image.id, each.why) for each in done.kept] == [("sha256:old", "it is in use now")]
+    assert told(done.kept) == [("old", "it is in use now: container 1 is using it", False)]
     assert (done.before, done.after) == (160, 140)
+
+
+def test_what_stays_keeps_all_its_names() -> None:
+    several = image("old", ("b", 10), names=("torchmatrix/a:1", "torchmatrix/b:2", "torchmatrix/c:1"))
+    engine = Engine((several,), c=error(409))
+    done = cleared(engine, (several,))
+    assert engine.asked == list(several.names)  # one at a time
+    assert sorted(engine.named) == sorted(several.names)
+    assert told(done.kept) == [("old", "it is in use now: container 1 is using it", False)]
+
+
+def test_a_name_that_another_image_has_now_is_not_taken() -> None:
+    engine = Engine((OLD,))
+    engine.named = {"torchmatrix/old:1": "sha256:newer"}
+    assert names(cleared(engine, (OLD,)).removed) == ["old"]
+    assert engine.named == {"torchmatrix/old:1": "sha256:newer"}
+
+
+def test_what_somebody_named_meanwhile_is_not_told_to_be_gone() -> None:
+    engine = Engine((OLD,))
+    engine.named["mine:1"] = OLD.id
+    done = cleared(engine, (OLD,))
+    assert (done.removed, told(done.kept)) == ((), [("old", "it has another name now", False)])
+
+
+@pytest.mark.parametrize("status", [404, 409, 500])
+def test_what_another_gc_removes_at_the_same_time_is_gone_whatever_the_engine_answers(status: int) -> None:
+    engine = Engine(ALL, old=error(status))
+    engine.meanwhile = lambda name: engine.named.pop(name) if "old" in name else None
+    done = cleared(engine, ALL, 159)
+    assert (names(done.removed), done.kept, done.after) == (["old"], (), 150)
+
+
+def test_an_engine_that_fails_is_not_asked_for_the_rest() -> None:
+    engine = Engine(ALL, old=error(500))
+    done = cleared(engine, ALL, 149)
+    assert engine.asked == ["torchmatrix/old:1"]
+    said = "the engine failed while removing an image (container 1 is using it)"
+    assert told(done.kept) == [("old", said, True), ("middle", said, True)]
+    assert (done.removed, done.after) == ((), 160)
 
 
 SIZES = st.lists(st.tuples(st.sampled_from("xyz"), st.integers(0, 50)), min_size=1, max_size=6)
