@@ -30,7 +30,7 @@ _BROUGHT = {"python3": "python", "python3-torch": "torch"}  # what of a distribu
 def contradictions(held: LockFile, full: Axes) -> Iterator[str]:
     """What in a lock cannot be of image axes that are complete; nothing when all fits. It is of these axes already."""
     wheels = held.wheels.all
-    yield from _twice("wheel of", (_canonical(wheel.name) for wheel in wheels))
+    yield from _twice("wheel of", (wheel.name for wheel in wheels))
     yield from _twice("file", (wheel.file for wheel in wheels))
     yield from _twice("SHA-256", (wheel.sha256 for wheel in wheels))
     yield from _torch(held, full)
@@ -47,7 +47,7 @@ def _twice(what: str, names: Iterable[str]) -> Iterator[str]:
 
 def _torch(held: LockFile, full: Axes) -> Iterator[str]:
     """Torch is where it is looked for: in its own layer, of the build that is asked for, or with the distribution."""
-    found = [wheel for wheel in held.wheels.all if _canonical(wheel.name) == "torch"]
+    found = [wheel for wheel in held.wheels.all if wheel.name == "torch"]
     if full["torch_from"] != "wheel":
         yield from (f"it has the wheel {wheel.file}, and torch is to be the distribution's" for wheel in found)
         return
@@ -65,7 +65,7 @@ def _asked(wheels: Iterable[LockedWheel], full: Axes) -> Iterator[str]:
     """Whatever the resolver was asked for is there, in a version that answers."""
     from packaging.requirements import Requirement
 
-    versions = {_canonical(wheel.name): wheel.version for wheel in wheels}
+    versions = {wheel.name: wheel.version for wheel in wheels}
     for asked in map(Requirement, asked_of(full)):
         version = versions.get(_canonical(asked.name))
         if version is None:
@@ -84,7 +84,7 @@ def _file(wheel: LockedWheel, tags: "frozenset[Tag]", full: Axes) -> Iterator[st
     except InvalidWheelFilename:
         yield f"{wheel.file} is no name of a wheel"
         return
-    if name != _canonical(wheel.name) or version != Version(wheel.version):
+    if name != wheel.name or version != Version(wheel.version):
         yield f"{wheel.file} is not {wheel.name} {wheel.version}"
     if tags.isdisjoint(fits):
         needs = f"Python {full['python']} on {full['host_arch']} with glibc {glibc(full['base'])}"

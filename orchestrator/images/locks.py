@@ -163,13 +163,14 @@ def _problem_with(name: str, version: str) -> str:
     from packaging.version import InvalidVersion, Version
 
     try:
-        canonicalize_name(name, validate=True)
+        canonical = canonicalize_name(name, validate=True)
         Version(version)
     except InvalidName:
         return f"`{name}` is no name of a package"
     except InvalidVersion:
         return f"`{version}` is no version of {name}"
-    return ""
+    # Whoever looks for `torch` would pass `Torch` by.
+    return "" if name == canonical else f"`{name}` is written `{canonical}`"
 
 
 class Held(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ import msgspec
 from bundle_targets import AXES, CELL, PASSED, bundle_file, checksums, junit_cases, metric_rows
 from fuzz_seeds import elf_seeds
 from law import DATA, Target, ours
+from lock_targets import lock_file
 
 from orchestrator import axes, formats
 from orchestrator.cli import asked
@@ -307,6 +308,7 @@ def targets(folder: Path) -> tuple[Target, ...]:
         checksums(own("sums")),
         junit_cases(folder),
         metric_rows(folder),
+        lock_file(own("locks")),
         plan_file(own("plan")),
         summary_file(own("runs")),
         journal_lines(own("journal")),

@@ -20,7 +20,7 @@ from orchestrator.vocabulary import Status
 NAMES = (
     *("matrix YAML", "site YAML", "facts overlay", "check --batch", "cell.json", "junit.xml", "metrics.jsonl"),
     *("environment.json", "structure.json", "progress.jsonl", "SHA256SUMS", "JUnit alone", "metrics alone"),
-    *("plan.json", "summary.json", "journal", "tar stream", "docker frames", "ELF in a wheel", "wheel"),
+    *("lock file", "plan.json", "summary.json", "journal", "tar stream", "docker frames", "ELF in a wheel", "wheel"),
 )
 SAMPLE = 60  # `make fuzz` takes 100,000
 

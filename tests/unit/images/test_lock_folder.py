@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from orchestrator.errors import InfrastructureError
 from orchestrator.images import resolve
 from orchestrator.images.lock_folder import alone_in
-from orchestrator.images.locks import held_in, place_of_lock, read_lock, write_lock
+from orchestrator.images.locks import held_in, place_of_lock, read_lock, render, write_lock
 
 HOLDER = """
 import sys, time
@@ -21,6 +22,26 @@ with alone_in(Path(sys.argv[1]), lambda line: print(line, flush=True)):
     print("held", flush=True)
     if len(sys.argv) > 2:
         time.sleep(60)
+"""
+
+
+WRITER = """
+import os, pathlib, signal, sys
+from orchestrator.images.lock_folder import alone_in
+from orchestrator.images.locks import parse, write_lock
+folder, place, count = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+owner, name = (os, place) if hasattr(os, place) else (pathlib.Path, place)
+real = getattr(owner, name)
+def dying(*arguments, **named):
+    global count
+    count -= 1
+    if count < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments, **named)
+with alone_in(folder, print):
+    new = parse(sys.stdin.buffer.read())
+    setattr(owner, name, dying)
+    write_lock(folder, new)
 """
 
 
@@ -56,6 +77,26 @@ def test_what_a_killed_writer_left_is_no_lock_and_goes_and_nothing_else_does(tmp
         assert not left.exists()
     assert all(path.exists() for path in kept)
     assert read_lock(tmp_path, fitting.image) == fitting
+
+
+@pytest.mark.parametrize(("place", "after"), [("fchmod", 0), ("fsync", 0), ("replace", 0), ("fsync", 1)])
+def test_a_writer_that_is_killed_at_any_step_leaves_the_old_lock_or_the_new_one(tmp_path, fitting, place, after):
+    write_lock(tmp_path, fitting)
+    new = replace(fitting, base=replace(fitting.base, date="2026-08-01"))
+    done = subprocess.run(
+        [sys.executable, "-c", WRITER, str(tmp_path), place, str(after)], input=render(new).encode(), check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    is_named = (place, after) == ("fsync", 1)  # of the folder, when the file has its name already
+
+    held = held_in(tmp_path)
+    assert (held.locks, held.unreadable) == ({fitting.image: new if is_named else fitting}, {})
+    assert len(list(tmp_path.iterdir())) == (1 if is_named else 2)
+    assert place_of_lock(tmp_path, fitting.image).stat().st_mode & 0o777 == 0o644
+    with alone_in(tmp_path, print):
+        write_lock(tmp_path, new)
+    assert [path.name for path in tmp_path.iterdir()] == [place_of_lock(tmp_path, fitting.image).name]
+    assert read_lock(tmp_path, fitting.image) == new
 
 
 def test_a_write_that_fails_leaves_what_was_there_and_nothing_beside_it(tmp_path, fitting, monkeypatch):
