@@ -1,6 +1,5 @@
 """What an address holds: a file or an answer over HTTP, with the site's certificates, proxies and logins."""
 
-import base64
 import contextlib
 import http.client
 import urllib.error
@@ -8,12 +7,15 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 from orchestrator import text
 from orchestrator.images.failure import Stage, StageFailed
 from orchestrator.settings import Site
+from orchestrator.settings.addresses import login_header, without_login
 from orchestrator.settings.opener import opener
+
+__all__ = ["is_gone", "opened", "whole", "without_login"]
 
 _READ_TIMEOUT_S = 60.0
 _GONE = (404, 410)
@@ -29,7 +31,8 @@ def opened(url: str, site: Site, headers: Mapping[str, str] | None = None) -> It
         return
     if parts.scheme not in {"http", "https"}:
         raise StageFailed(Stage.WHEELS, f"`{text.one_line(parts.scheme, 20)}:` is no place to fetch wheels from")
-    request = urllib.request.Request(without_login(url), headers={**_login(url, site), **(headers or {})})  # noqa: S310
+    login = login_header(url, (*site.indexes.values(), *site.extra_indexes, *site.find_links))
+    request = urllib.request.Request(without_login(url), headers={**login, **(headers or {})})  # noqa: S310
     try:
         with opener(site).open(request, timeout=_READ_TIMEOUT_S) as answer:
             yield answer
@@ -51,19 +54,3 @@ def is_gone(problem: OSError) -> bool:
         problem.close()
         return problem.code in _GONE
     return isinstance(problem, FileNotFoundError | NotADirectoryError)
-
-
-def without_login(url: str) -> str:
-    """An address as it may be shown and kept."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
-def _login(url: str, site: Site) -> dict[str, str]:
-    """The login that an address carries, or an index's own address for files on the same host."""
-    for place in (url, *site.indexes.values(), *site.extra_indexes, *site.find_links):
-        parts = urlsplit(place)
-        if parts.username and parts.hostname == urlsplit(url).hostname:
-            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-            return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
-    return {}

@@ -7,12 +7,11 @@ it, one on top of another too. What a program makes of it otherwise (base64, rev
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 
-from orchestrator.masking.addresses import MASK, passwords, without_passwords
+from orchestrator.masking.addresses import MASK, SHORTEST, passwords, without_passwords
 from orchestrator.masking.spans import Pieces, Whole, finder
 
 __all__ = ["MASK", "NOTHING", "SHORTEST", "Masker", "Stream", "passwords", "without_passwords"]
 
-SHORTEST = 8  # bytes: what is shorter stands by chance in half of all logs, and masking it would tell where
 _BLOCK = 1 << 20
 
 

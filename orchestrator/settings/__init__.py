@@ -17,11 +17,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from orchestrator import axes, masking, text
-from orchestrator.errors import InputError
+from orchestrator import masking
 from orchestrator.settings.host import defaults, from_apt, from_pip, from_proxies
-from orchestrator.settings.kinds import Value
-from orchestrator.settings.logins import problem_with
+from orchestrator.settings.kinds import KINDS, Value, items
+from orchestrator.settings.sound import check
 from orchestrator.settings.user import at_home, from_file, from_variables, site_file
 
 __all__ = ["PYPI", "TORCH_INDEX", "Site", "load_site", "site_file"]
@@ -57,9 +56,10 @@ class Site(Struct, frozen=True, kw_only=True):
 
     @property
     def passwords(self) -> tuple[bytes, ...]:
-        """What the addresses of the site carry to log in with."""
-        lists = (self.indexes.values(), self.extra_indexes, self.find_links, (self.apt_mirror,), self.proxies.values())
-        return tuple(masking.passwords(address for addresses in lists for address in addresses))
+        """What the settings of the site carry to log in with, wherever somebody put an address."""
+        listed = [each for name in KINDS if name != "registries" for _, each in items(getattr(self, name))]
+        listed += self.proxies.get("no", "").split(",")
+        return tuple(dict.fromkeys(masking.passwords(listed)))
 
     def torch_index(self, build: str) -> str:
         """The index of a torch build; empty when the site's other sources are where its torch is."""
@@ -96,28 +96,26 @@ def _site(values: Mapping[str, Value], origins: Mapping[str, str]) -> Site:
         return dict(value) if isinstance(value, Mapping) else {}
 
     indexes = {"" if key == "default" else key: url for key, url in pairs("indexes").items()}
-    for name, image in pairs("bases").items():
-        if problem := axes.problem_with(axes.AXES["image"], image):
-            raise InputError(f"base `{text.one_line(name, 60)}`: {problem}", place=origins.get(f"bases.{name}", ""))
-    for host, login in pairs("registries").items():
-        if problem := problem_with(login):
-            raise InputError(
-                f"registry `{text.one_line(host, 60)}`: {problem}", place=origins.get(f"registries.{host}", "")
-            )
+    check(values, origins)
     return Site(
         indexes=indexes,
         extra_indexes=many("extra_indexes"),
-        find_links=many("find_links"),
-        ca_bundle=one("ca_bundle"),
+        find_links=tuple(map(_expanded, many("find_links"))),
+        ca_bundle=_expanded(one("ca_bundle")),
         apt_mirror=one("apt_mirror"),
         bases=pairs("bases"),
         registries=pairs("registries"),
-        packages=one("packages"),
+        packages=_expanded(one("packages")),
         proxies={scheme: _proxy(scheme, value) for scheme, value in pairs("proxies").items()},
         store=at_home(one("store")),
         cache=at_home(one("cache")),
         origins=dict(origins),
     )
+
+
+def _expanded(place: str) -> str:
+    """A folder of somebody's home, as no tool that is given it expands it; an address as it is."""
+    return str(at_home(place)) if place.startswith("~") and place != "~" else place
 
 
 def _proxy(scheme: str, value: str) -> str:

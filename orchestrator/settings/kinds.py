@@ -19,3 +19,10 @@ KINDS: Mapping[str, str] = {
 Value = str | tuple[str, ...] | Mapping[str, str]
 Found = Iterator[tuple[str, Value, str]]  # setting, value, origin
 FORMS = {"text": "one text", "list": "a list of texts", "pairs": "a mapping of names to texts"}
+
+
+def items(value: object) -> tuple[tuple[str, str], ...]:
+    """The texts of a value, by their names where it has any."""
+    if isinstance(value, Mapping):
+        return tuple((str(name), str(each)) for name, each in value.items())
+    return tuple(("", str(each)) for each in value) if isinstance(value, tuple) else (("", str(value)),)

@@ -16,6 +16,7 @@ from orchestrator import text
 from orchestrator.errors import InputError
 from orchestrator.masking import without_passwords
 from orchestrator.settings import Site
+from orchestrator.settings.addresses import login_header, without_login
 from orchestrator.settings.logins import login_for
 from orchestrator.settings.opener import opener
 from orchestrator.settings.sources import value_of
@@ -75,26 +76,12 @@ def _reached(address: str, site: Site) -> str:
         return _readable(unquote(parts.path) if parts.scheme else address)
     if parts.scheme not in {"http", "https"}:
         return f"`{text.one_line(parts.scheme, 20)}:` is no kind of address that is read"
-    request = urllib.request.Request(_without_login(address), headers=_login(address))  # noqa: S310 - http or https
+    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"  # an index answers for a folder
+    asked = without_login(parts._replace(path=path).geturl())
+    request = urllib.request.Request(asked, headers=login_header(address))  # noqa: S310 - http or https
     with opener(site).open(request, timeout=_PATIENCE_S) as opened:
         opened.read(1)
     return ""
-
-
-def _without_login(address: str) -> str:
-    parts = urlsplit(address)
-    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"  # an index answers for a folder
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], path=path).geturl()
-
-
-def _login(address: str) -> dict[str, str]:
-    import base64
-
-    parts = urlsplit(address)
-    if not parts.username:
-        return {}
-    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
 
 
 def _readable(path: str) -> str:

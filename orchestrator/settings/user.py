@@ -1,16 +1,22 @@
 """Settings of the user: `site.yaml`, and variables, which win."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import axes, text
 from orchestrator.errors import InputError, InputErrors
+from orchestrator.masking import without_passwords
 from orchestrator.settings.kinds import FORMS, KINDS, Found, Value
 from orchestrator.yaml_bounds import admit
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node
+
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+_OF_OURS = re.compile(r"line \d+: ")
 
 
 def at_home(path: str) -> Path:
@@ -52,30 +58,32 @@ def _split(kind: str, value: str, variable: str) -> Value:
 def from_file(environ: Mapping[str, str]) -> Found:
     """What the user's file says, each value with its line; InputErrors with every problem in it."""
     file = site_file(environ)
+    named = without_passwords(str(file))
     try:
         content = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         if "TORCHMATRIX_SITE" in environ:
-            raise InputError("no such file", place=str(file), cause="named by TORCHMATRIX_SITE") from None
+            raise InputError("no such file", place=named, cause="named by TORCHMATRIX_SITE") from None
         return
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"cannot be read: {text.one_line(str(problem))}", place=str(file)) from problem
+        why = problem.strerror if isinstance(problem, OSError) else f"it is not UTF-8 at byte {problem.start}"
+        raise InputError(f"cannot be read: {why}", place=named) from problem
     problems: list[InputError] = []
-    for key, node in _entries(file, content):
-        name, place = str(key.value), f"{file}:{key.start_mark.line + 1}:{key.start_mark.column + 1}"
-        shown, kind = text.one_line(name, 60), KINDS.get(name, "")
+    for key, node in _entries(named, content):
+        name, place = str(key.value), f"{named}:{key.start_mark.line + 1}:{key.start_mark.column + 1}"
+        shown, kind = f"`{name}`" if _NAME.fullmatch(name) else "this", KINDS.get(name, "")
         value = _plain(kind, node)
         if not kind:
-            problems.append(InputError(f"`{shown}` is no setting", place=place, hint=axes.suggestion(name, KINDS)))
+            problems.append(InputError(f"{shown} is no setting", place=place, hint=axes.suggestion(name, KINDS)))
         elif value is None:
-            problems.append(InputError(f"`{shown}` takes {FORMS[kind]}", place=place))
+            problems.append(InputError(f"{shown} takes {FORMS[kind]}", place=place))
         else:
             yield name, value, place
     if problems:
         raise InputErrors(problems)
 
 
-def _entries(file: Path, content: str) -> "Sequence[tuple[Node, Node]]":
+def _entries(file: str, content: str) -> "Sequence[tuple[Node, Node]]":
     """The keys of the file and their values, as nodes that know their places."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
@@ -86,12 +94,24 @@ def _entries(file: Path, content: str) -> "Sequence[tuple[Node, Node]]":
         root = YAML(typ="safe", pure=True).compose(content)
     except (YAMLError, ValueError, LookupError, TypeError, AttributeError, AssertionError) as problem:
         # The pure parser lets a few of its own slips through on hostile input.
-        raise InputError(f"is not YAML: {text.one_line(str(problem))}", place=str(file)) from problem
+        raise InputError(f"is not YAML: {_said(problem)}", place=file) from problem
     if root is None:
         return ()
     if not isinstance(root, MappingNode):
-        raise InputError("holds no settings", place=str(file), hint="a mapping of setting names")
+        raise InputError("holds no settings", place=file, hint="a mapping of setting names")
     return tuple(root.value)
+
+
+def _said(problem: Exception) -> str:
+    """What a parser says and where, with nothing of the file in it: the line may hold a password."""
+    from ruamel.yaml.error import MarkedYAMLError
+
+    if isinstance(problem, MarkedYAMLError) and problem.problem_mark:
+        mark = problem.problem_mark
+        fact = re.sub(r"(['\"`])(?!<).*\1", "…", text.one_line(str(problem.problem)))
+        return f"line {mark.line + 1}, column {mark.column + 1}: {fact}"
+    told = str(problem)
+    return told if _OF_OURS.match(told) else f"it cannot be parsed ({type(problem).__name__})"
 
 
 def _plain(kind: str, node: object) -> Value | None:
