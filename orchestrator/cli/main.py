@@ -3,7 +3,11 @@
 A verb is a file beside this one, added to `VERBS`: it parses, calls, prints and gives an exit code.
 """
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -45,6 +49,8 @@ VERBS: tuple[click.Command, ...] = (
     init,
 )
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="torchmatrix")
@@ -68,10 +74,37 @@ def _our_bug(error: Exception) -> ExitCode:
     return ExitCode.OUR_BUG
 
 
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    """Leave as by ^C, once: who asks both ways at once, as systemd may, does not cut off what is tidied then."""
+    for number in _ENDING:
+        if signal.getsignal(number) is _interrupted:
+            signal.signal(number, _noted)
+    raise KeyboardInterrupt
+
+
+def _noted(_number: int, _frame: FrameType | None) -> None:
+    """Heard already. No `SIG_IGN`, which a tool that is started now would inherit."""
+
+
+@contextmanager
+def _tidied() -> Iterator[None]:
+    """A verb that is told to end tidies up first, secrets above all; a signal that was ignored stays ignored."""
+    heard = {number: signal.getsignal(number) for number in _ENDING}
+    heard = {number: handler for number, handler in heard.items() if handler is not signal.SIG_IGN}
+    for number in heard:
+        signal.signal(number, _interrupted)
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
 def main() -> NoReturn:
     """The command `torchmatrix`."""
     try:
-        torchmatrix.main(standalone_mode=False)
+        with _tidied():
+            torchmatrix.main(standalone_mode=False)
         code = int(ExitCode.GOOD)
     except click.ClickException as error:
         error.show()

@@ -23,7 +23,12 @@ MIN_FREE = 1 << 30  # bytes: a cell's bundle is small, but an image build beside
 _ATTEMPT = re.compile(r"attempt-([1-9]\d{0,5})")
 _TRIES = 64
 _MOUNT_WORDS = 6  # of /proc/self/mountinfo, before the dash
-_OF_THE_NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs"})
+# Not 9p and virtiofs, which share a host's folder with its guests: of a small virtual machine they are the only disk.
+_OF_THE_NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "gpfs", "beegfs"})
+_OF_THE_NETWORK |= {"glusterfs", "panfs", "pvfs2", "coda", "davfs"}
+_OF_THE_NETWORK |= {
+    f"fuse.{name}" for name in ("sshfs", "glusterfs", "ceph", "ceph-fuse", "s3fs", "gcsfuse", "rclone", "juicefs")
+}
 
 
 def run_id(now: datetime, tail: str) -> str:

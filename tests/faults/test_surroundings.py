@@ -134,3 +134,14 @@ def test_a_file_system_of_the_network_is_refused_by_name(place: str, kind: str) 
     with pytest.raises(InfrastructureError, match=f"on {kind}, a file system of the network") as refused:
         folder.admit_local(Path(place), MOUNTS)
     assert refused.value.place == place
+
+
+@pytest.mark.parametrize("kind", ["ceph", "lustre", "gpfs", "beegfs", "fuse.glusterfs", "fuse.ceph-fuse", "fuse.sshfs"])
+def test_each_file_system_of_the_network_is_known(kind: str) -> None:
+    with pytest.raises(InfrastructureError, match=f"on {kind}, a file system of the network"):
+        folder.admit_local(Path("/x/runs"), f"40 22 0:45 / /x rw - {kind} server:/x rw\n")
+
+
+@pytest.mark.parametrize("kind", ["ext4", "overlay", "9p", "virtiofs", "fuse.fuse-overlayfs"])
+def test_a_disk_of_this_machine_is_taken(kind: str) -> None:
+    folder.admit_local(Path("/x/runs"), f"40 22 0:45 / /x rw - {kind} x rw\n")

@@ -1,14 +1,21 @@
 """The command: what is imported when, and what becomes of bad usage and of our own mistakes."""
 
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
+from msgspec.structs import replace
+from planned_run import planned
 
 from orchestrator import cli, errors
+from orchestrator.model import SecretSource
+from orchestrator.running.secret_files import laid_out
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -60,6 +67,42 @@ def test_our_own_mistake_exits_70_and_names_a_report(
     assert "no such luck" in report.read_text()
     assert "Traceback" not in said
     report.unlink()
+
+
+@pytest.mark.parametrize("numbers", [(signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGTERM, signal.SIGHUP)])
+def test_a_verb_that_is_told_to_end_leaves_no_secret(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, numbers: tuple[signal.Signals, ...]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    cell = replace(planned("pass", 0), secrets=(SecretSource(name="TOKEN", env="TOKEN"),))
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+
+    def verb(**_: object) -> None:
+        with laid_out([cell], {"TOKEN": "glpat-Zq81xW"}):
+            assert list(tmp_path.glob("torchmatrix-secrets-*/ours/TOKEN"))
+            try:
+                os.kill(os.getpid(), numbers[0])
+            finally:
+                os.kill(os.getpid(), numbers[-1])
+
+    monkeypatch.setattr(cli.torchmatrix, "main", verb)
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == errors.ExitCode.INTERRUPTED
+    assert list(tmp_path.iterdir()) == []
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_a_signal_that_was_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(cli.torchmatrix, "main", lambda **_: seen.append(signal.getsignal(signal.SIGHUP)))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with pytest.raises(SystemExit):
+            cli.main()
+        assert seen == [signal.getsignal(signal.SIGHUP)] == [signal.SIG_IGN]
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_help_keeps_examples_on_lines_of_their_own() -> None:
