@@ -17,7 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 
 HANG, HALF, GARBAGE, DROP = "hang", "half", "garbage", "drop"
 REFUSE, CONFLICT, MISSING = "refuse", "conflict", "missing"  # HTTP 500, 409, 404
-FAULTS = (HANG, HALF, GARBAGE, DROP, REFUSE, CONFLICT)
+DRIP, TRICKLE, FLOOD = "drip", "trickle", "flood"  # a byte now and then, of the head, of the body; too much of it
+FAULTS = (HANG, HALF, GARBAGE, DROP, REFUSE, CONFLICT, DRIP, TRICKLE)
 
 
 Engine = TypeVar("Engine", bound="FakeEngine")
@@ -145,7 +146,26 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "1000000")
             self.end_headers()
             self.wfile.write(b'{"half": ')
+        else:
+            self.fail_at_length(fault)
+
+    def fail_at_length(self, fault: str) -> None:
+        if fault == DRIP:
+            self.send_slowly(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        elif fault == TRICKLE:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+            self.send_slowly(b"[")
+        elif fault == FLOOD:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n[")
+            while True:  # until nobody reads
+                self.wfile.write(b" " * (1 << 20))
         # DROP: the connection closes without a word
+
+    def send_slowly(self, first: bytes) -> None:
+        """Something often enough that no read waits long, until nobody reads or the engine is over."""
+        self.wfile.write(first)
+        while not self.server.over.wait(0.05):
+            self.wfile.write(b" ")
 
     def answer(self, status: int, body: bytes) -> None:
         self.send_response(status)

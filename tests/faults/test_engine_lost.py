@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Thread, Timer
 
 import pytest
-from engine_api import DROP, FAULTS, HALF, HANG, MISSING, FakeEngine, Handler, fake_engine
+from engine_api import DROP, FAULTS, FLOOD, HALF, HANG, MISSING, FakeEngine, Handler, fake_engine
 
 from orchestrator.engines.docker.run import DockerEngine
 from orchestrator.engines.task import Task
@@ -63,6 +63,26 @@ def test_a_call_fails(engine: FakeEngine, make_task: Callable[..., Task], route:
     assert seen.problem
     assert seen.step is STEPS[route]
     assert (engine.calls[-1] == "remove") == (route != "version")
+
+
+def test_an_answer_without_end_is_not_taken(
+    engine: FakeEngine, make_task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator.engines.docker.bounded.ANSWER_BYTES", 4 << 20)
+    engine.faults["inspect"] = FLOOD
+    seen = DockerEngine(engine.environ, 30.0).run(make_task(), lambda _: nullcontext()).exit
+    assert "Message too long: over 4 MiB" in seen.problem
+    assert seen.step is Step.WAIT
+
+
+def test_an_output_that_is_longer_than_an_answer_is_a_stream(
+    engine: FakeEngine, make_task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator.engines.docker.bounded.ANSWER_BYTES", 1 << 15)
+    engine.output = b"x" * 100_000
+    engine.results = {"cell.json": b"{" + b" " * 100_000 + b"}"}
+    seen = run(engine, make_task())
+    assert (seen.problem, seen.log.bytes, seen.files) == ("", 100_000, ("cell.json",))
 
 
 def test_a_failed_removal_leaves_the_results(engine: FakeEngine, make_task: Callable[..., Task]) -> None:

@@ -3,7 +3,9 @@
 The container is stopped first: a running one could swap a file for a link between two looks at it.
 """
 
+import errno
 import posixpath
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from docker import APIClient
 
 HEADER_BYTES = 512  # of each member: a million empty files cost time too
+ARCHIVE_CALLS = 10  # how much longer than one answer a whole archive may take
 _PLAIN = {"Accept-Encoding": "identity"}  # sizes are counted as they come; compression would hide them
 SKIPPED_BYTES = 256 << 20  # of what is not taken: passing over it costs time
 
@@ -83,12 +86,15 @@ class _Body(Source):
     def __init__(self, client: "APIClient", container: str, path: str) -> None:
         with calling("copying results out"):
             url = f"{client.base_url}/v{client.api_version}/containers/{container}/archive"
+            self._until = time.monotonic() + ARCHIVE_CALLS * client.timeout
             self._response = client.get(url, params={"path": path}, headers=_PLAIN, stream=True, timeout=client.timeout)
             raise_for_status(self._response)
 
     def read(self, amount: int, /) -> bytes:
         with calling("copying results out"):
-            return self._response.raw.read(amount) or b""
+            if time.monotonic() > self._until:
+                raise TimeoutError(errno.ETIMEDOUT, "the whole archive took too long")
+            return self._response.raw.read1(amount) or b""  # what is there: of an archive that drips too
 
     def close(self) -> None:
         self._response.close()

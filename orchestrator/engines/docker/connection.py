@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_HOST = "unix:///var/run/docker.sock"
 OLDEST_API = (1, 41)  # Docker 20.10
 PROBE_S = 2.0
-CALL_S = 60.0  # one answer, or one piece of a longer one
+CALL_S = 60.0  # one whole answer, or one piece of a stream
 _ANSWER_BYTES = 1 << 20
 
 
@@ -76,19 +76,20 @@ def version(environ: Mapping[str, str], timeout_s: float = PROBE_S) -> Version:
 def client(environ: Mapping[str, str], timeout_s: float = CALL_S) -> "APIClient":
     """A docker-py client of an engine that answered and is new enough; each thread has its own."""
     found = version(environ, min(PROBE_S, timeout_s))
-    import docker
     from docker.constants import DEFAULT_DOCKER_API_VERSION
     from docker.utils import kwargs_from_env
+
+    from orchestrator.engines.docker.bounded import BoundedClient
 
     with calling("connecting"):
         settings = kwargs_from_env(environment=dict(environ))
         newest = tuple(int(part) for part in DEFAULT_DOCKER_API_VERSION.split("."))
         major, minor = min(found.api, newest)
-        return docker.APIClient(
+        return BoundedClient(
             base_url=settings.get("base_url", DEFAULT_HOST),
             tls=settings.get("tls", False),
             version=f"{major}.{minor}",
-            timeout=timeout_s,  # type: ignore[arg-type] # requests takes a fraction too
+            timeout=timeout_s,
         )
 
 
