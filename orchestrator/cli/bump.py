@@ -9,7 +9,7 @@ from orchestrator import text
 from orchestrator.cli.options import file_option, json_option, options
 from orchestrator.cli.output import colour, say, show, show_json, width
 from orchestrator.cli.vendors import support_of
-from orchestrator.errors import InputErrors
+from orchestrator.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
     from orchestrator.matrix.bump import Bump
@@ -53,7 +53,7 @@ def bump(axis: str, value: str, file: Path, as_json: bool, old: str, rows: tuple
     shifts = _shifts(done, matrix, after, file.parent, axis)
     difference = _difference(content, done.content, name)
     if not dry_run and done.content != content:
-        _write(file, (_BOM if data.startswith(_BOM) else b"") + done.content.encode())
+        _write(file, data, (_BOM if data.startswith(_BOM) else b"") + done.content.encode())
     for stay in done.stays:
         say(f"note: row `{stay.row}` stays: {stay.why}")
     if as_json:
@@ -103,15 +103,19 @@ def _difference(before: str, after: str, name: str) -> str:
     return "\n".join(text.visible(line) for line in lines)
 
 
-def _write(file: Path, data: bytes) -> None:
-    """The file with these bytes, whole or as it was; its rights stay, and a link goes on naming it."""
+def _write(file: Path, before: bytes, after: bytes) -> None:
+    """The file with these bytes, whole or as it was; its rights stay, and a link goes on naming it.
+
+    InputError when it is not what was read any more: who wrote it meanwhile would lose that.
+    """
+    from orchestrator.matrix.source import bytes_of
     from orchestrator.results.files import replacing
 
     target = file.resolve()
-    rights = target.stat().st_mode
-    with replacing(target) as half:
-        half.write_bytes(data)
-    target.chmod(rights & 0o7777)
+    with replacing(target, mode=target.stat().st_mode & 0o7777) as half:
+        half.write_bytes(after)
+        if bytes_of(target) != before:
+            raise InputError("the file was changed while it was read", place=str(file), hint="once more")
 
 
 def _told(

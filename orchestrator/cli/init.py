@@ -55,7 +55,7 @@ def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
     read(written, str(file), file.parent)  # what we write is read as every other
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as half:
+        with replacing(file, new=not force) as half:  # who made one meanwhile keeps it
             half.write_text(written, encoding="utf-8")
     except OSError as error:
         raise InfrastructureError(error.strerror or str(error), place=str(file)) from error

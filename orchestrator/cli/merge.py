@@ -18,10 +18,14 @@ from orchestrator.errors import InputError
 @click.option("--here", is_flag=True, help="An unplaced production row is no failure.")
 @json_option
 def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_json: bool) -> None:
-    """Merge bundles of many jobs into one run: in any order, any number of times, to the same bytes."""
+    """Merge bundles of many jobs into one run: in any order, any number of times, to the same bytes.
+
+    A run that is being written takes no merge: its own would be lost, or this one.
+    """
     from orchestrator.results.merge import merge as merge_bundles
     from orchestrator.results.merge import write
     from orchestrator.results.outcome import exit_code
+    from orchestrator.running import lock
     from orchestrator.text import digest
 
     for bundle in bundles:
@@ -29,8 +33,12 @@ def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_
             raise InputError("no such bundle", place=str(bundle))
     # The page says which plan was merged, not where: the same bundles give the same bytes in every folder.
     plan = read_plan(plan_file)
-    merged = merge_bundles(plan, bundles, run_id=f"merged-{digest(plan_file.read_text(encoding='utf-8'), 12)}")
     out.mkdir(parents=True, exist_ok=True)
-    write(merged, bundles, out)
-    report(merged, out, as_json=as_json)
+    try:
+        with lock.held(out):
+            merged = merge_bundles(plan, bundles, run_id=f"merged-{digest(plan_file.read_text(encoding='utf-8'), 12)}")
+            write(merged, bundles, out)
+            report(merged, out, as_json=as_json)
+    except lock.Taken as taken:
+        raise InputError(taken.fact, place=str(out), hint="give `--out` another folder, or wait for it") from taken
     sys.exit(exit_code(merged, here=here))

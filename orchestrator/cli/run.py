@@ -45,11 +45,14 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.reports import overview
     from orchestrator.results.outcome import exit_code
     from orchestrator.running.cells import is_done
+    from orchestrator.running.lock import taken_again
     from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
     from orchestrator.running.secret_files import laid_out
 
     if select and (resume or plan_file):
         raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
+    if resume:
+        taken_again(resume)
     given = resume / "plan.json" if resume else plan_file
     begun = engine_of(resume) if resume and not engine else None
     engine = begun if begun in ENGINES else engine

@@ -55,11 +55,12 @@ def read_plain(path: Path, cap: int) -> bytes:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, mode: int = 0o644, new: bool = False) -> Iterator[Path]:
     """A new empty file in the same folder, which takes the place of `path` when the block ends well.
 
-    What was there stays until then, and stays when the block fails. InfrastructureError names the path and the free
-    bytes when the disk refuses.
+    What was there stays until then, and stays when the block fails. The file has its `mode` before it has its name, so
+    no kill leaves it with another. With `new` nothing may be there, not even since the block began: InputError.
+    InfrastructureError names the path and the free bytes when the disk refuses.
     """
     with _told(path):
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
@@ -68,13 +69,28 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         with _told(path):
             yield half
-            half.chmod(0o644)
+            half.chmod(mode)
             _sync(half)
+            if new:
+                _claim(half, path)
             half.replace(path)
             _sync(path.parent)
     finally:
         with suppress(FileNotFoundError):
             half.unlink()
+
+
+def _claim(half: Path, path: Path) -> None:
+    """Gives a file a name that is free, at once; InputError when it is not."""
+    try:
+        try:
+            os.link(half, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: the name is ours before the file has it
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError as error:
+        raise InputError("there is a file already", place=str(path), hint="another name, or `--force`") from error
 
 
 @contextmanager

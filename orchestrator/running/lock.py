@@ -12,8 +12,14 @@ from orchestrator.errors import InfrastructureError
 from orchestrator.running import folder
 
 LOCK = "lock"
+
+
+class Taken(InfrastructureError):  # noqa: N818 - reads as what happened
+    """Another process has the run's lock."""
+
+
 _GUARD_S = 30.0
-_NEW: dict[str, int] = {}  # the locks of runs that were made and not yet begun, by their folders
+_NEW: dict[str, int] = {}  # the locks of runs that are ours and not yet begun or resumed, by their folders
 _TELL_S = 1.0  # a process that has just taken the lock has not told yet who it is
 
 
@@ -31,7 +37,7 @@ def held(run: Path) -> Iterator[None]:
 
 @contextmanager
 def held_on(run: Path) -> Iterator[None]:
-    """The same, with the lock that `created` took where we made the run."""
+    """The same, with the lock that `created` or `taken_again` took where the run is ours already."""
     ours = _NEW.pop(os.path.realpath(run), None)
     with _until_the_end(_taken(run) if ours is None else ours):
         yield
@@ -53,6 +59,15 @@ def created(runs: Path) -> Path:
         run = folder.create(runs)
         _NEW[os.path.realpath(run)] = _taken(run)
     return run
+
+
+def taken_again(run: Path) -> None:
+    """Takes the lock of a run that is to be resumed, before anything of it is read: `held_on` goes on with it.
+
+    Taken when another process writes it. A folder that is no run is not written to: what reads it refuses it.
+    """
+    if any((run / name).exists() for name in (LOCK, folder.PLAN)):
+        _NEW[os.path.realpath(run)] = _taken(run)
 
 
 @contextmanager
@@ -101,7 +116,7 @@ def _take(descriptor: int, path: Path) -> None:
         while not _is_taken(descriptor):
             holder = _holder(descriptor)
             if holder or time.monotonic() > give_up:
-                raise InfrastructureError(
+                raise Taken(
                     f"process {holder or '(not told)'} is writing this run",
                     place=str(path.parent),
                     hint="wait for it, or stop it and resume the run",

@@ -67,9 +67,11 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     say = _while_heard(say)
     folder.admit(out, folder.MIN_FREE)
     folder.admit_local(out.resolve(), folder.MOUNTS.read_text(encoding="utf-8", errors="replace"))
-    plan = read_plan(out / folder.PLAN) if resume else plan
+    if resume and not (out / folder.PLAN).exists():
+        read_plan(out / folder.PLAN)  # which refuses it, before anything is written here
     with journal.opened(out) as log:
         if resume:
+            plan = read_plan(out / folder.PLAN)  # by now nobody else writes it
             _resume(plan, out, log, engine, say)
         else:
             _begin(plan, out, log, engine)

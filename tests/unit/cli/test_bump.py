@@ -1,8 +1,10 @@
 """`bump`: what is written, and what is told of it."""
 
 import json
+import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -103,3 +105,62 @@ def test_nothing_to_do_writes_nothing(torchmatrix: Run, file: Path) -> None:
     done = torchmatrix("bump", "torch", "2.6.0")
     assert (done.returncode, done.stdout) == (0, "torch 2.6.0: no new value to list, 0 rows moved\n")
     assert file.stat().st_mtime_ns == before
+
+
+DYING = """
+import os, signal, sys
+from pathlib import Path
+from orchestrator.cli import main
+from orchestrator.results import files
+name, count = sys.argv.pop(1), int(sys.argv.pop(1))
+owner = Path if name == "replace" else os
+real = getattr(owner, name)
+def dying(*arguments, **named):
+    global count
+    count -= 1
+    if count < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments, **named)
+setattr(owner, name, dying)
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "after", "is_named"), [("fsync", 0, False), ("replace", 0, False), ("fsync", 1, True)]
+)
+def test_a_kill_leaves_the_old_file_or_the_new_one_with_its_rights(
+    file: Path, tmp_path: Path, place: str, after: int, is_named: bool
+) -> None:
+    before = "# ours\n" + file.read_text()
+    file.write_text(before)
+    file.chmod(0o660)
+    command = [sys.executable, "-c", DYING, place, str(after), "bump", "torch", "2.14.1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert stat.S_IMODE(file.stat().st_mode) == 0o660
+    assert ("2.14.1" in file.read_text()) is is_named
+    assert file.read_text().startswith("# ours\n")
+    assert (file.read_text() == before) is not is_named
+    document.load(file)
+
+
+def test_what_somebody_else_wrote_meanwhile_stays(file: Path, tmp_path: Path) -> None:
+    writing = """
+from pathlib import Path
+from orchestrator.cli import main
+from orchestrator.matrix import bump
+real = bump.bump
+def meanwhile(*arguments, **named):
+    file = Path("matrix.yaml")
+    file.write_text("# theirs\\n" + file.read_text())
+    return real(*arguments, **named)
+bump.bump = meanwhile
+main()
+"""
+    before = file.read_text()
+    command = [sys.executable, "-c", writing, "bump", "torch", "2.14.1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == ExitCode.BAD_INPUT, done.stderr
+    assert "the file was changed while it was read" in done.stderr
+    assert file.read_text() == "# theirs\n" + before

@@ -1,5 +1,6 @@
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +43,29 @@ def test_no_file_is_written_over(torchmatrix: Run, tmp_path: Path) -> None:
     assert (tmp_path / "matrix.yaml").read_text() == before
     (tmp_path / "link.yaml").symlink_to("/nowhere/at/all")
     assert torchmatrix("init", "link.yaml").returncode == ExitCode.BAD_INPUT
+
+
+def test_a_file_that_somebody_made_meanwhile_stays(tmp_path: Path) -> None:
+    making = """
+from pathlib import Path
+from orchestrator.cli import main
+from orchestrator.matrix import starter
+real = starter.starter
+def meanwhile(*arguments):
+    Path("new.yaml").write_text("theirs")
+    return real(*arguments)
+starter.starter = meanwhile
+main()
+"""
+    command = [sys.executable, "-c", making, "init", "new.yaml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == ExitCode.BAD_INPUT, done.stderr
+    assert "new.yaml: there is a file already" in done.stderr
+    assert (tmp_path / "new.yaml").read_text() == "theirs"
+    assert not list(tmp_path.glob(".new.yaml-*"))
+    done = subprocess.run([*command, "--force"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == ExitCode.GOOD, done.stderr
+    assert (tmp_path / "new.yaml").read_text() != "theirs"
 
 
 def test_a_folder_that_takes_nothing_is_told(torchmatrix: Run) -> None:

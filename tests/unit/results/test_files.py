@@ -114,6 +114,39 @@ def test_replacing_shows_the_new_file_only_at_the_end(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o644
 
 
+def test_the_new_file_has_its_rights_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    named = Path.replace
+
+    def replace(half: Path, path: Path) -> Path:
+        seen.append(half.stat().st_mode & 0o777)
+        return named(half, path)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with replacing(tmp_path / "f", mode=0o640):
+        pass
+    assert seen == [0o640]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_takes_the_place_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    def no_links(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")  # as FAT says
+
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    path, other = tmp_path / "f", tmp_path / "g"
+    with replacing(path, new=True) as half:
+        half.write_text("ours")
+    with pytest.raises(InputError, match="there is a file already"), replacing(other, new=True):
+        other.symlink_to("nowhere")  # somebody else, meanwhile
+
+    assert path.read_text() == "ours"
+    assert (path.stat().st_mode & 0o777, path.stat().st_nlink) == (0o644, 1)
+    assert other.is_symlink()
+    assert sorted(tmp_path.iterdir()) == [path, other]
+
+
 def test_a_failed_block_keeps_the_old_file_and_no_half(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("old")

@@ -115,6 +115,26 @@ def test_a_holder_that_has_not_told_its_pid_yet_is_given_the_time(tmp_path: Path
         first.kill()
 
 
+def test_a_run_that_is_resumed_is_ours_from_before_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").touch()
+    lock.taken_again(tmp_path)
+    with pytest.raises(lock.Taken, match=f"process {os.getpid()} is writing this run"), lock.held(tmp_path):
+        pass
+    with lock.held_on(tmp_path):
+        assert (tmp_path / "lock").read_text().splitlines() == [str(os.getpid()), str(this_process())]
+    assert (tmp_path / "lock").read_text() == ""
+    with holder(tmp_path) as first:
+        with pytest.raises(lock.Taken):
+            lock.taken_again(tmp_path)
+        first.kill()
+
+
+def test_a_folder_that_is_no_run_is_not_written_to(tmp_path: Path) -> None:
+    lock.taken_again(tmp_path)
+    lock.taken_again(tmp_path / "nowhere")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_who_only_looks_whether_it_is_held_keeps_nobody_from_it(tmp_path: Path) -> None:
     (tmp_path / "lock").touch()
     looking = os.open(tmp_path / "lock", os.O_RDONLY)

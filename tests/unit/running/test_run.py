@@ -13,7 +13,7 @@ from orchestrator.errors import ExitCode, InfrastructureError, InputError, Inter
 from orchestrator.images.failure import BuildFailure, Stage
 from orchestrator.model import Plan, Run
 from orchestrator.results.merge import merge, read_plan
-from orchestrator.running import folder
+from orchestrator.running import folder, lock
 from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
 from orchestrator.settings import load_site
 from orchestrator.vocabulary import Cause, Status, Step
@@ -124,6 +124,20 @@ def test_a_resumed_run_takes_the_plan_of_its_folder(run: Path, said: list[str]) 
     go(plan, run, said.append)
     done = go(plan_of(()), run, said.append, resume=True)
     assert done.plan == plan
+
+
+def test_the_plan_of_a_resumed_run_is_read_when_nobody_else_can_write_it(
+    run: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go(plan_of((planned("pass", 0),)), run, said.append)
+
+    def read(file: Path) -> Plan:
+        with pytest.raises(lock.Taken), lock.held(run):
+            pass
+        return read_plan(file)
+
+    monkeypatch.setattr("orchestrator.running.run.read_plan", read)
+    assert len(go(plan_of(()), run, said.append, resume=True).plan.cells) == 1
 
 
 def test_a_run_whose_plan_was_changed_is_not_resumed(run: Path, said: list[str]) -> None:
