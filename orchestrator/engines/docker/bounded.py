@@ -1,4 +1,4 @@
-"""A docker-py client whose calls end: an answer has a time and a size in all, and not a time for each piece of it.
+"""Calls of docker-py that end: an answer has a time and a size in all, and not a time for each piece of it.
 
 docker-py's own timeout is for one read of a socket. An engine that drips a byte a second keeps within it for ever, and
 so does one that never stops sending.
@@ -11,11 +11,10 @@ import time
 from http.client import HTTPResponse
 from typing import TYPE_CHECKING, Any
 
-from docker import APIClient
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from docker import APIClient
     from requests import PreparedRequest, Response
     from requests.adapters import BaseAdapter
     from urllib3.connectionpool import HTTPConnectionPool
@@ -78,23 +77,31 @@ class _Limited(io.RawIOBase):
         super().close()
 
 
-class BoundedClient(APIClient):
-    """One answer takes `timeout` seconds at most; a stream only until it begins."""
+def bounded(client: "APIClient") -> "APIClient":
+    """The client, of which one answer takes `timeout` seconds at most; a stream only until it begins."""
+    _Bound(client)
+    return client
 
-    def __init__(self, **settings: Any) -> None:
-        self._allowance = _Allowance(0.0)
-        super().__init__(**settings)
+
+class _Bound:
+    """What stands before `send`, through which everything goes that is asked of the engine, and behind it."""
+
+    def __init__(self, client: "APIClient") -> None:
+        self._timeout_s = float(client.timeout)
+        self._allowance = _Allowance(self._timeout_s)
+        self._send, self._get_adapter = client.send, client.get_adapter
+        client.send = self.send  # type: ignore[method-assign]
+        client.get_adapter = self.get_adapter  # type: ignore[method-assign]
 
     def send(self, request: "PreparedRequest", **options: Any) -> "Response":
-        """As `requests` has it: everything that is asked of the engine comes through here."""
-        self._allowance = _Allowance(float(self.timeout))
-        answer = super().send(request, **options)
+        self._allowance = _Allowance(self._timeout_s)
+        answer = self._send(request, **options)
         self._allowance.lift()
         return answer
 
     def get_adapter(self, url: str) -> "BaseAdapter":
         """The adapter for the address, whose connections read as told."""
-        adapter: Any = super().get_adapter(url)
+        adapter: Any = self._get_adapter(url)
         if "pool_of" not in vars(adapter):
             adapter.pool_of = adapter.get_connection_with_tls_context
             adapter.get_connection_with_tls_context = lambda *given, **more: self._bound(

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from orchestrator import text
+from orchestrator.engines.docker.bounded import bounded
 from orchestrator.engines.docker.calls import calling, said
 from orchestrator.errors import InfrastructureError
 
@@ -76,20 +77,21 @@ def version(environ: Mapping[str, str], timeout_s: float = PROBE_S) -> Version:
 def client(environ: Mapping[str, str], timeout_s: float = CALL_S) -> "APIClient":
     """A docker-py client of an engine that answered and is new enough; each thread has its own."""
     found = version(environ, min(PROBE_S, timeout_s))
+    import docker
     from docker.constants import DEFAULT_DOCKER_API_VERSION
     from docker.utils import kwargs_from_env
-
-    from orchestrator.engines.docker.bounded import BoundedClient
 
     with calling("connecting"):
         settings = kwargs_from_env(environment=dict(environ))
         newest = tuple(int(part) for part in DEFAULT_DOCKER_API_VERSION.split("."))
         major, minor = min(found.api, newest)
-        return BoundedClient(
-            base_url=settings.get("base_url", DEFAULT_HOST),
-            tls=settings.get("tls", False),
-            version=f"{major}.{minor}",
-            timeout=timeout_s,
+        return bounded(
+            docker.APIClient(
+                base_url=settings.get("base_url", DEFAULT_HOST),
+                tls=settings.get("tls", False),
+                version=f"{major}.{minor}",
+                timeout=timeout_s,  # type: ignore[arg-type] # requests takes a fraction too
+            )
         )
 
 
