@@ -22,6 +22,7 @@ CHECKSUMS = "SHA256SUMS"
 BUNDLE_FILES = (CELL, JUNIT, METRICS, ENVIRONMENT, STRUCTURE, PROGRESS, CHECKSUMS)
 ATTEMPT = "attempt.json"  # ours, beside the bundle: never taken from a container
 SUMMARY = "summary.json"  # of a merged run
+PAGE = "report.html"
 
 Text = Annotated[str, Meta(min_length=1, max_length=400)]
 

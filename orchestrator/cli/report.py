@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.output import colour, show, width
+from orchestrator.formats import PAGE
 
 if TYPE_CHECKING:
     from orchestrator.model import Plan, Run
@@ -13,9 +14,11 @@ def report(done: "Run", folder: Path, *, as_json: bool, resume: str = "") -> Non
     """Write the page, print the table; `resume` is the command that finishes a run that is not complete."""
     from orchestrator.reports import html, terminal
     from orchestrator.results import metrics_table
+    from orchestrator.results.files import replacing
 
     page = html.report(done, metrics_table.read(folder / "metrics.parquet"), resume)
-    (folder / "report.html").write_text(page, encoding="utf-8")
+    with replacing(folder / PAGE) as half:
+        half.write_text(page, encoding="utf-8")
     if as_json:
         show((folder / "summary.json").read_text(encoding="utf-8"))
         return
@@ -32,4 +35,4 @@ def report_what_is_there(plan: "Plan", folder: Path, *, as_json: bool, resume: s
         report(merge_bundles(plan, committed, run_id=folder.name), folder, as_json=as_json, resume=resume)
 
 
-_OUTPUTS = {"report": "report.html", "junit": "junit.xml", "metrics": "metrics.parquet", "summary": "summary.json"}
+_OUTPUTS = {"report": PAGE, "junit": "junit.xml", "metrics": "metrics.parquet", "summary": "summary.json"}

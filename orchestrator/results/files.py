@@ -5,10 +5,11 @@ reads a file that is also known by another name. A file is written whole or not 
 """
 
 import os
+import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
@@ -98,6 +99,18 @@ def scratch(folder: Path) -> Iterator[Path]:
     """A new folder in `folder`, gone when the block ends: for what is too large for memory."""
     with _told(folder), tempfile.TemporaryDirectory(prefix=".scratch-", dir=folder) as name:
         yield Path(name)
+
+
+def remove_halves(folder: Path, names: Iterable[str]) -> None:
+    """Removes what a writer of these files left in a folder when it was killed; for who alone writes there."""
+    ours = re.compile(rf"\.(?:scratch|{'|'.join(map(re.escape, names))})-[a-z0-9_]{{8}}")  # as tempfile names them
+    with _told(folder):
+        for half in folder.iterdir() if folder.is_dir() else ():
+            if ours.fullmatch(half.name):
+                if half.is_dir() and not half.is_symlink():
+                    shutil.rmtree(half)
+                else:
+                    half.unlink()
 
 
 def check_name(folder: Path) -> None:

@@ -14,10 +14,10 @@ from msgspec import structs
 
 from orchestrator import axes, text
 from orchestrator.errors import InfrastructureError, InputError, InputErrors
-from orchestrator.formats import SUMMARY, SummaryCell, SummaryFile
+from orchestrator.formats import PAGE, SUMMARY, SummaryCell, SummaryFile
 from orchestrator.model import Attempt, CellResult, Log, Plan, Run
 from orchestrator.results import merged_junit, metrics_table
-from orchestrator.results.files import MIB, Refused, check_name, read_plain, replacing, scratch
+from orchestrator.results.files import MIB, Refused, check_name, read_plain, remove_halves, replacing, scratch
 from orchestrator.results.finding import find, read
 from orchestrator.results.judge import Attempts, distinct, judge, judge_attempt
 from orchestrator.results.outcome import counts, is_complete
@@ -76,10 +76,12 @@ def results(plan: Plan, folders: Sequence[Path]) -> Iterator[CellResult]:
 def write(run: Run, folders: Sequence[Path], out: Path) -> None:
     """`junit.xml`, `metrics.parquet` and `summary.json` of a run in the folder `out`; each is whole or not touched.
 
+    What a merge left there that was killed goes first, so nobody else may be writing there.
     InfrastructureError when the disk refuses, or when the bundles are not those that the run was merged from;
     InputError when the folder's name is no text.
     """
     check_name(out)
+    remove_halves(out, (JUNIT, METRICS, SUMMARY, PAGE))
     totals = sum((merged_junit.totals_of(result) for result in run.results), merged_junit.Totals())
     with replacing(out / JUNIT) as junit, replacing(out / METRICS) as table, scratch(out) as aside:
         lines = aside / "rows.jsonl"

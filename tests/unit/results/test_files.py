@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InfrastructureError, InputError
-from orchestrator.results.files import Refused, check_name, read_plain, replacing, scratch
+from orchestrator.results.files import Refused, check_name, read_plain, remove_halves, replacing, scratch
 
 
 def test_a_plain_file_is_read_up_to_its_cap(tmp_path: Path) -> None:
@@ -209,3 +209,16 @@ def test_a_folder_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
     check_name(tmp_path / "ünïcode")
     with pytest.raises(InputError, match="not in UTF-8"):
         check_name(tmp_path / "\udcff")
+
+
+def test_what_a_killed_writer_left_goes_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / ".scratch-a1_b2c3d").mkdir()
+    (tmp_path / ".scratch-a1_b2c3d" / "rows").touch()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / ".scratch-linked00").symlink_to(tmp_path / "outside")
+    others = [".junit.xml-short", ".other.xml-a1b2c3d4", "junit.xml", "scratch-a1b2c3d4"]
+    for name in (".junit.xml-a1b2c3d4", *others):
+        (tmp_path / name).touch()
+    remove_halves(tmp_path, ("junit.xml",))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*others, "outside"])
+    remove_halves(tmp_path / "none", ())
