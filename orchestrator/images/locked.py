@@ -46,8 +46,14 @@ def lock_of(full: Axes, site: Site, say: Callable[[str], None]) -> LockFile | No
 
 def unfit(held: LockFile, image: str, full: Axes) -> tuple[str, ...]:
     """Why a lock is not one of the image of these axes; empty when it is. Whoever reads a lock asks this first."""
-    other = other_image(held, image, full)
-    return (other,) if other else tuple(dict.fromkeys(contradictions(held, full)))
+    if other := other_image(held, image, full):
+        return (other,)
+    if found := tuple(dict.fromkeys(contradictions(held, full))):
+        return found
+    # What else was taken out, nobody knows: a package that another needs is in no question.
+    return (
+        () if held.digest == held.proper_digest else ("it is not as it was written: its digest is of something else",)
+    )
 
 
 def other_image(held: LockFile, image: str, full: Axes) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from orchestrator import text
 from orchestrator.axes import AXES, problem_with
@@ -72,13 +73,19 @@ class LockedBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 
 
 class LockFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A lock file, whole."""
+    """A lock file, whole. `digest` is of all the rest: what is taken out by hand, or merged by git, is seen by it."""
 
     schema: int
     image: str
     axes: Mapping[str, str]
     base: LockedBase
     wheels: LockedLayers
+    digest: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$(?!\n)")] = ""
+
+    @property
+    def proper_digest(self) -> str:
+        """The digest that what it holds should have."""
+        return text.digest(msgspec.to_builtins(replace(self, digest="")))
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -100,7 +107,8 @@ def lock_file(image: str, axes: Mapping[str, str], base: LockedBase, held: Lock)
     layers = LockedLayers(
         torch=_without_place(held.torch), companions=_without_place(held.companions), tools=_without_place(held.tools)
     )
-    return LockFile(schema=SCHEMA, image=image, axes=dict(axes), base=base, wheels=layers)
+    draft = LockFile(schema=SCHEMA, image=image, axes=dict(axes), base=base, wheels=layers)
+    return replace(draft, digest=draft.proper_digest)
 
 
 def _placeless(wheels: Sequence[LockedWheel]) -> tuple[Wheel, ...]:
@@ -208,7 +216,8 @@ def write_lock(folder: Path, lock: LockFile) -> bool:
 
 def render(lock: LockFile) -> str:
     """The text of a lock file: the same lock, the same text."""
-    lines = [_HEAD + f"schema = {lock.schema}", f"image = {_quoted(lock.image)}", "", "[axes]"]
+    lines = [_HEAD + f"schema = {lock.schema}", f"image = {_quoted(lock.image)}"]
+    lines += [f"digest = {_quoted(lock.proper_digest)}", "", "[axes]"]
     lines += [f"{name} = {_quoted(value)}" for name, value in sorted(lock.axes.items())]
     lines += ["", "[base]", *_pairs(msgspec.to_builtins(lock.base))]
     for layer, wheels in msgspec.to_builtins(lock.wheels).items():

@@ -1,6 +1,7 @@
 """The verb `lock`: from a matrix and an index of tiny wheels to lock files, and back to what is wrong with them."""
 
 import json
+import os
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -153,6 +154,31 @@ def test_a_wheel_that_is_gone_is_stale(torchmatrix: Run, tmp_path: Path, wheels:
     assert f"stale  {CPU}" in done.stdout
     assert "numpy 2.4.6 is locked, and this site has no numpy-2.4.6-py3-none-any.whl any more" in done.stdout
     assert done.stdout.endswith("`torchmatrix lock --upgrade` mends it\n")
+
+
+@pytest.mark.usefixtures("wheels")
+@pytest.mark.parametrize(
+    ("state", "why"), [("does not fit", "it has no wheel of torch, and torch==2.13.0 is asked for"), ("unreadable", "")]
+)
+def test_a_lock_that_was_gutted_or_is_no_file_fails_and_the_next_lock_mends_it(
+    torchmatrix: Run, tmp_path: Path, state: str, why: str
+) -> None:
+    torchmatrix("lock", "--select", "ci-cpu")
+    place = lock_of(tmp_path, CPU)
+    whole = place.read_text()
+    if why:
+        place.write_text(whole.partition("[[wheels")[0] + "[wheels]\n")
+    else:
+        place.unlink()
+        os.mkfifo(place)
+    done = torchmatrix("lock", "--check", "--offline")
+    assert done.returncode == ExitCode.NOT_PASSED
+    assert f"{state}  {CPU}" in done.stdout
+    assert f"{place.name}: {why or 'is no lock: it is not a regular file'}" in done.stdout
+    assert done.stdout.endswith("`torchmatrix lock` mends it\n")
+    assert torchmatrix("lock", "--select", "ci-cpu").returncode == 0
+    assert place.read_text() == whole
+    assert torchmatrix("lock", "--check", "--offline").returncode == 0
 
 
 @pytest.mark.usefixtures("wheels")

@@ -1,5 +1,6 @@
 """What a lock holds against what its image is asked to hold: gutted, edited or merged, it is refused with the fact."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,13 @@ from orchestrator.images.locks import LockedBase, LockedWheel, held_in, parse, r
 from orchestrator.images.recipe import checked
 
 ROOT = Path(__file__).resolve().parents[3]
-ARM = "cp311-cp311-manylinux_2_28_aarch64"
+SYMPY = f"""
+[[wheels.torch]]
+name = "sympy"
+version = "1.14.0"
+file = "sympy-1.14.0-py3-none-any.whl"
+sha256 = "{hashlib.sha256(b"sympy-1.14.0-py3-none-any.whl").hexdigest()}"
+"""
 
 
 def why(lock, axes):
@@ -92,6 +99,21 @@ def test_what_cannot_be_of_these_axes_is_named(fitting, cpu, old, new, fact):
     lock = edited(fitting, old, new)
 
     assert fact in "; ".join(unfit(lock, fitting.image, checked(cpu)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (SYMPY, ""),
+        ('date = "2026-07-11"', 'date = "2026-07-12"'),
+        ("g++=4:12.2.0-3", "g++=4:12.2.0-4"),
+        ('digest = "', '# digest = "'),
+    ],
+)
+def test_what_nobody_asked_for_by_name_is_missed_by_the_digest(fitting, cpu, old, new):
+    lock = edited(fitting, old, new)
+
+    assert unfit(lock, fitting.image, checked(cpu)) == ("it is not as it was written: its digest is of something else",)
 
 
 def test_a_file_or_a_hash_of_two_wheels_is_named(fitting, cpu):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from orchestrator.errors import InfrastructureError
 from orchestrator.images import resolve
 from orchestrator.images.lock_folder import alone_in
-from orchestrator.images.locks import held_in, place_of_lock, read_lock, render, write_lock
+from orchestrator.images.locks import held_in, parse, place_of_lock, read_lock, render, write_lock
 
 HOLDER = """
 import sys, time
@@ -82,7 +82,7 @@ def test_what_a_killed_writer_left_is_no_lock_and_goes_and_nothing_else_does(tmp
 @pytest.mark.parametrize(("place", "after"), [("fchmod", 0), ("fsync", 0), ("replace", 0), ("fsync", 1)])
 def test_a_writer_that_is_killed_at_any_step_leaves_the_old_lock_or_the_new_one(tmp_path, fitting, place, after):
     write_lock(tmp_path, fitting)
-    new = replace(fitting, base=replace(fitting.base, date="2026-08-01"))
+    new = parse(render(replace(fitting, base=replace(fitting.base, date="2026-08-01"))).encode())
     done = subprocess.run(
         [sys.executable, "-c", WRITER, str(tmp_path), place, str(after)], input=render(new).encode(), check=False
     )
