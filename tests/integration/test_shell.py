@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -121,7 +122,7 @@ def opened_on_a_terminal(run: Path, *command: str) -> tuple[int, int]:
     if pid == 0:
         os.execv(sys.executable, [sys.executable, *words])
     told = b""
-    while b"here in " not in told:
+    while not re.search(rb"here in \w+\r\n", told):
         told += os.read(terminal, 4096)
     return pid, terminal
 
@@ -175,7 +176,7 @@ def test_a_printed_script_that_is_killed_with_its_terminal_leaves_nothing(
     if pid == 0:
         os.execv("/bin/sh", ["/bin/sh", "-c", f"{script}\n:"])
     told = b""
-    while b"here in " not in told:
+    while not re.search(rb"here in \w+\r\n", told):
         told += os.read(terminal, 4096)
     assert len(shells(docker_engine)) == len(before) + 1
     os.close(terminal)

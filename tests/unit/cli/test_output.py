@@ -85,7 +85,7 @@ def test_a_terminal_that_was_closed_is_a_listener_that_has_gone(tmp_path: Path) 
     if pid == 0:
         os.execv(sys.executable, [sys.executable, "-c", program, str(tmp_path / "told")])
     told = b""
-    while b"here" not in told:
+    while b"here\r\n" not in told:  # the whole line, or its writer meets the end in the middle of it
         told += os.read(terminal, 4096)
     os.close(terminal)
     _, status = os.waitpid(pid, 0)

@@ -143,7 +143,7 @@ def test_a_terminal_that_is_closed_takes_scratch_and_secrets_with_it(
     if pid == 0:  # a session whose terminal is ours to close
         os.execv(sys.executable, [sys.executable, *MAIN, *words])
     told = b""
-    while b"here" not in told:
+    while b"here\r\n" not in told:  # the whole line, or its writer meets the end in the middle of it
         told += os.read(terminal, 4096)
     assert len(left(tmp_path)) == 2
     os.close(terminal)
