@@ -21,7 +21,7 @@ from orchestrator.cli.impact import impact
 from orchestrator.cli.init import init
 from orchestrator.cli.lock import lock
 from orchestrator.cli.merge import merge
-from orchestrator.cli.output import say
+from orchestrator.cli.output import masked, say
 from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
 from orchestrator.cli.runs import runs
@@ -68,8 +68,8 @@ def _our_bug(error: Exception) -> ExitCode:
     import traceback
 
     with tempfile.NamedTemporaryFile("w", prefix="torchmatrix-bug-", suffix=".txt", delete=False) as report:
-        report.write(f"arguments: {sys.argv[1:]}\npython: {sys.version}\n\n")
-        traceback.print_exception(error, file=report)
+        told = "".join(traceback.format_exception(error))
+        report.write(masked(f"arguments: {sys.argv[1:]}\npython: {sys.version}\n\n{told}"))
     say(f"error: this is a bug in torchmatrix: {type(error).__name__}: {error}\nhint: please report {report.name}")
     return ExitCode.OUR_BUG
 

@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
 _IN_FORCE = [NOTHING]
-_NOBODY_READS = (errno.EPIPE, errno.EIO)  # of a pipe, of a terminal that was closed
 
 
 def keep_out(masker: Masker) -> None:
@@ -22,12 +21,17 @@ def keep_out(masker: Masker) -> None:
     _IN_FORCE[0] = masker
 
 
+def masked(output: str) -> str:
+    """The text without the secrets that are in force."""
+    return _IN_FORCE[0].text(output)
+
+
 def show(output: str) -> bool:
     """Print a result; whether somebody still reads."""
     try:
-        click.echo(_IN_FORCE[0].text(output))
+        click.echo(masked(output))
     except OSError as error:
-        if error.errno not in _NOBODY_READS:
+        if not _nobody_reads(error, sys.stdout):
             raise
         # The reader has gone (`| head`). The verb's exit code stays what it is: others read that.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,12 +56,27 @@ def show_value(value: "Struct") -> None:
 def say(line: str) -> None:
     """Tell of progress or an error, with nothing in it that acts on a terminal."""
     try:
-        click.echo(text.visible(_IN_FORCE[0].text(line)), err=True)
+        click.echo(text.visible(masked(line)), err=True)
     except OSError as error:
-        if error.errno not in _NOBODY_READS:
+        if not _nobody_reads(error, sys.stderr):
             raise
         # Nobody listens any more: what was asked for is done all the same.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def _nobody_reads(error: OSError, stream: TextIO) -> bool:
+    """Whether a pipe's reader has gone or a terminal was closed; of a file, the second is a disk that is broken."""
+    return error.errno == errno.EPIPE or (error.errno == errno.EIO and _was_terminal(stream))
+
+
+def _was_terminal(stream: TextIO) -> bool:
+    """Whether it is a character device: one that hung up does not answer as a terminal any more."""
+    import stat
+
+    try:
+        return stat.S_ISCHR(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def width() -> int:

@@ -37,10 +37,14 @@ class Masker:
         return b"".join((*pieces, stream.end()))
 
     def text(self, text: str) -> str:
-        """The text with each value replaced."""
+        """The text with each value replaced; a value of bytes may leave half a character, which is shown as one."""
         if not self:
             return text
-        return self.data(text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
+        masked = self.data(text.encode(errors="surrogatepass"))
+        try:
+            return masked.decode(errors="surrogatepass")
+        except UnicodeDecodeError:
+            return masked.decode(errors="replace")
 
     def stream(self) -> "Stream":
         """A masker of bytes that come in pieces."""

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from planned_run import planned
 
 from orchestrator import cli, errors
+from orchestrator.cli import output
+from orchestrator.masking import NOTHING, Masker
 from orchestrator.model import SecretSource
 from orchestrator.running.secret_files import laid_out
 
@@ -67,6 +69,28 @@ def test_our_own_mistake_exits_70_and_names_a_report(
     assert "no such luck" in report.read_text()
     assert "Traceback" not in said
     report.unlink()
+
+
+def test_a_report_of_our_own_mistake_holds_no_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**_: object) -> None:
+        raise ZeroDivisionError("the token is glpat-Zq81xW")
+
+    monkeypatch.setattr(cli.torchmatrix, "main", fail)
+    monkeypatch.setattr("sys.argv", ["torchmatrix", "--glpat-Zq81xW"])
+    output.keep_out(Masker([b"glpat-Zq81xW"]))
+    try:
+        with pytest.raises(SystemExit):
+            cli.main()
+    finally:
+        output.keep_out(NOTHING)
+    report = Path(capsys.readouterr().err.rsplit("report ", 1)[1].strip())
+    told = report.read_text()
+    report.unlink()
+    assert "glpat-Zq81xW" not in told
+    assert told.startswith("arguments: ['--[MASKED]']\n")
+    assert "ZeroDivisionError: the token is [MASKED]" in told
 
 
 @pytest.mark.parametrize("numbers", [(signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGTERM, signal.SIGHUP)])

@@ -1,5 +1,6 @@
 """What goes to which stream, and readers that leave early."""
 
+import errno
 import os
 import pty
 import subprocess
@@ -90,3 +91,14 @@ def test_a_terminal_that_was_closed_is_a_listener_that_has_gone(tmp_path: Path) 
     os.close(terminal)
     _, status = os.waitpid(pid, 0)
     assert (status, (tmp_path / "told").read_text()) == (0, "went on")
+
+
+def test_a_broken_disk_is_no_reader_that_has_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("orchestrator.cli.output.click.echo", broken)
+    with (tmp_path / "answer.json").open("w") as file:
+        monkeypatch.setattr("sys.stdout", file)
+        with pytest.raises(OSError, match="Input/output error"):
+            show("answer")

@@ -109,3 +109,16 @@ def test_a_stream_holds_less_than_twice_the_longest_writing() -> None:
     assert stream.feed(b"a" * 1000) == b"a" * 1000
     assert stream.end() == b"a" * 19
     assert stream.end() == b""
+
+
+@given(st.binary(min_size=8, max_size=12), st.text(max_size=6), st.text(max_size=6))
+def test_a_text_is_masked_whatever_bytes_a_value_is(value: bytes, before: str, after: str) -> None:
+    value = value.strip(b"\r\n").ljust(8, b"\xa9")
+    whole = before.encode() + value + after.encode()
+    shown = Masker([value]).text(whole.decode(errors="replace"))
+    assert isinstance(shown.encode(), bytes)
+    assert value not in Masker([value]).data(whole)
+
+
+def test_a_value_that_begins_within_a_character_leaves_a_text_that_can_be_shown() -> None:
+    assert Masker([b"\xa9abcdefgh"]).text("caf\u00e9abcdefgh!") == "caf\ufffd[MASKED]!"
