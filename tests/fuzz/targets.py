@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import msgspec
+from answer_targets import answers
 from bundle_targets import AXES, CELL, PASSED, bundle_file, checksums, junit_cases, metric_rows
 from fuzz_seeds import elf_seeds
 from law import DATA, Target, ours
@@ -316,4 +317,5 @@ def targets(folder: Path) -> tuple[Target, ...]:
         frames(folder),
         library(folder),
         wheel_file(own("wheel")),
+        *answers(own),
     )

@@ -1,7 +1,11 @@
 """The fuzzers' laws on a small sample, and that the fuzzers themselves see what they are to see."""
 
+import ast
 import random
+import re
 import signal
+from collections.abc import Mapping
+from pathlib import Path
 from xml.parsers.expat import ExpatError
 
 import msgspec
@@ -13,15 +17,62 @@ from law import Target
 from mutations import MAX_BYTES, mutated
 from targets import targets
 
+import orchestrator
 from orchestrator.errors import InputError
 from orchestrator.results.judge import judge
 from orchestrator.vocabulary import Status
 
-NAMES = (
-    *("matrix YAML", "site YAML", "facts overlay", "check --batch", "cell.json", "junit.xml", "metrics.jsonl"),
-    *("environment.json", "structure.json", "progress.jsonl", "SHA256SUMS", "JUnit alone", "metrics alone"),
-    *("lock file", "plan.json", "summary.json", "journal", "tar stream", "docker frames", "ELF in a wheel", "wheel"),
+BUNDLE = ("cell.json", "junit.xml", "metrics.jsonl", "environment.json", "structure.json", "progress.jsonl")
+# Each module that decodes bytes, with the targets that go through it; or why none does.
+READERS: Mapping[str, tuple[str, ...] | str] = {
+    "cli/asked.py": ("check --batch",),
+    "engines/docker/connection.py": ("engine's version",),
+    "engines/docker/frames.py": ("docker frames",),
+    "engines/docker/tar.py": ("tar stream",),
+    "engines/docker/watch.py": ("docker inspect",),
+    "engines/process/scratch.py": "the owner of a folder of this user's, as we wrote it",
+    "images/docker.py": ("docker image inspect",),
+    "images/index.py": ("index JSON", "index HTML"),
+    "images/lock_bytes.py": ("lock file",),
+    "images/locks.py": ("lock file",),
+    "images/mirror.py": ("Debian Release", "Debian Packages"),
+    "images/observe.py": ("image's answer",),
+    "images/resolve.py": ("uv's pylock",),
+    "images/roots.py": "the root that mmdebstrap made on this machine; its list of packages is in `Debian Packages`",
+    "images/tools.py": "a wheel whose SHA-256 was checked",
+    "images/wheelhouse.py": "a wheel whose SHA-256 was checked",
+    "matrix/parse.py": ("matrix YAML",),
+    "planning/observed.py": ("summary.json",),
+    "results/bundle.py": BUNDLE,
+    "results/finding.py": BUNDLE,
+    "results/junit.py": ("junit.xml", "JUnit alone"),
+    "results/merge.py": ("plan.json",),
+    "results/metrics.py": ("metrics.jsonl", "metrics alone"),
+    "results/metrics_table.py": "rows of the table that DuckDB made of rows that were read",
+    "results/progress.py": ("progress.jsonl",),
+    "running/attempts.py": "an attempt as we wrote it, after the journal's sum of it held",
+    "running/journal.py": ("journal",),
+    "running/secret_files.py": "the owner of a folder of this user's, as we wrote it",
+    "schemas/__init__.py": "our own schemas",
+    "settings/host.py": ("files of pip and docker",),
+    "settings/told.py": ("files of pip and docker",),
+    "settings/user.py": ("site YAML",),
+    "support/facts_files.py": ("facts overlay",),
+    "support/fatbins.py": ("ELF in a wheel",),
+    "support/wheel.py": ("wheel",),
+    "yaml_bounds.py": ("matrix YAML", "site YAML", "facts overlay"),
+}
+NOT_MODULES = ("SHA256SUMS", "masking")  # lines that are split, and bytes that are searched
+DECODERS = re.compile(
+    r"json\.loads?|msgspec\.(json|yaml|msgpack|toml)\.(decode|Decoder)|(msgspec\.)?convert|tomllib\.loads?|YAML"
+    r"|zipfile\.ZipFile|tarfile\.open|lzma\.\w+|zlib\.decompress\w*|configparser\.\w+|expat\.ParserCreate"
+    r"|(html\.parser\.)?HTMLParser|(struct\.)?(unpack\w*|Struct)|int\.from_bytes|pickle\.\w+|ElementTree\.\w+"
+    r"|email\.utils\.\w+|csv\.\w+|ast\.literal_eval|plistlib\.\w+"
 )
+# Of these only what is made is taken, not what is read.
+WRITERS = {"cli/images.py", "engines/docker/container.py"}
+NAMES = tuple(dict.fromkeys([name for targets in READERS.values() if not isinstance(targets, str) for name in targets]))
+NAMES += NOT_MODULES
 SAMPLE = 60  # `make fuzz` takes 100,000
 
 
@@ -30,8 +81,19 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Target]:
     return {target.name: target for target in targets(tmp_path_factory.mktemp("fuzz"))}
 
 
-def test_every_parser_is_here(every: dict[str, Target]) -> None:
-    assert tuple(every) == NAMES
+def decodes(module: Path) -> bool:
+    """Whether the module calls something that makes values of bytes, or has a class of such a kind."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called += [base for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
+    return any(DECODERS.fullmatch(name) for name in map(ast.unparse, called) if name != "Struct")
+
+
+def test_each_module_that_decodes_bytes_has_a_target_or_a_reason(every: dict[str, Target]) -> None:
+    root = Path(orchestrator.__file__).parent
+    found = {module.relative_to(root).as_posix() for module in root.rglob("*.py") if decodes(module)}
+    assert found - WRITERS == set(READERS)
+    assert set(NAMES) == set(every)
 
 
 @pytest.mark.parametrize("name", NAMES)
