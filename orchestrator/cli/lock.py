@@ -22,7 +22,11 @@ _FOR_GOOD = {Cause.MISSING_PACKAGE, Cause.VERSION_MISMATCH}
 
 @click.command()
 @options(file_option, select_option, tier_option, json_option)
-@click.option("--upgrade", is_flag=True, help="Take the newest of everything that the matrix does not say.")
+@click.option(
+    "--upgrade",
+    is_flag=True,
+    help="Take the newest of all that the matrix does not say, each from the first index that has the package.",
+)
 @click.option(
     "--upgrade-package",
     "packages",

@@ -34,7 +34,14 @@ def opened(url: str, site: Site, headers: Mapping[str, str] | None = None) -> It
     login = login_header(url, (*site.indexes.values(), *site.extra_indexes, *site.find_links))
     request = urllib.request.Request(without_login(url), headers={**login, **(headers or {})})  # noqa: S310
     try:
-        with opener(site).open(request, timeout=_READ_TIMEOUT_S) as answer:
+        connection = opener(site)
+    except OSError as problem:  # the site's own file is missing, which says nothing about what an index has
+        fact = f"the site's ca_bundle {text.one_line(site.ca_bundle, 200)} cannot be read"
+        raise StageFailed(
+            Stage.WHEELS, fact, hint="`torchmatrix site --check` tells which settings can be used"
+        ) from problem
+    try:
+        with connection.open(request, timeout=_READ_TIMEOUT_S) as answer:
             yield answer
     except http.client.HTTPException as problem:
         raise OSError(f"its answer is not whole, or not of HTTP: {text.one_line(repr(problem), 200)}") from problem

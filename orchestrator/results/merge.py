@@ -38,7 +38,11 @@ def read_plan(file: Path) -> Plan:
     try:
         plan = msgspec.json.decode(read_plain(file, MAX_PLAN), type=Plan, strict=True)
     except FileNotFoundError as error:
-        raise InputError("no such plan", place=str(file), hint="`torchmatrix plan --json` prints one") from error
+        raise InputError(
+            "no such plan",
+            place=str(file),
+            hint="`torchmatrix plan --json` prints one, `torchmatrix runs ls` names the runs that have one",
+        ) from error
     except (Refused, OSError, RecursionError, ValueError, msgspec.MsgspecError) as error:
         raise InputError(f"it is no plan: {text.one_line(str(error))}", place=str(file)) from error
     problems = [InputError(problem, place=str(file)) for problem in _problems(plan)]

@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from orchestrator.images.failure import BuildFailure
+from orchestrator.images.failure import BuildFailure, Stage
 from orchestrator.images.given import NO_MORE, Given
 from orchestrator.model import Axes, Image
 from orchestrator.settings import Site
@@ -62,7 +62,8 @@ def _prepare(
 
 
 def _retried(failure: BuildFailure) -> bool:
-    return failure.cause in TRIED_TWICE
+    # What is asked for wrongly is so the second time too.
+    return failure.cause in TRIED_TWICE and failure.stage is not Stage.RECIPE
 
 
 def _second(outcome: Image | BuildFailure) -> Image | BuildFailure:

@@ -4,6 +4,7 @@ import socket
 import threading
 import urllib.error
 
+import msgspec
 import pytest
 
 from orchestrator.images.failure import StageFailed
@@ -30,6 +31,12 @@ def test_what_is_not_there_is_gone_and_what_does_not_answer_is_not(tmp_path, sit
     assert is_gone(caught.value)
     assert [is_gone(_answer(code)) for code in (404, 410, 403, 503)] == [True, True, False, False]
     assert not is_gone(TimeoutError())
+
+
+def test_certificates_that_are_missing_say_nothing_of_what_an_index_has(tmp_path, site):
+    broken = msgspec.structs.replace(site, ca_bundle=str(tmp_path / "nope.pem"))
+    with pytest.raises(StageFailed, match=r"ca_bundle .* cannot be read"), opened("https://index.example/x", broken):
+        pass
 
 
 def _answer(code):

@@ -83,3 +83,14 @@ def test_what_a_second_try_cannot_help_is_not_tried_again(
     monkeypatch.setattr(prepare, "prepare_images", preparing)
     assert supply("docker", WANTED, SITE, jobs=1, say=said.append)["one"] == failure("one", cause)
     assert len(preparing.asked) == 1
+
+
+def test_a_recipe_that_is_refused_is_not_tried_again(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    preparing = Preparing(
+        lambda name: BuildFailure(id=name, stage=Stage.RECIPE, reason="recipe: no", log_tail="", cause=Cause.BUILD),
+        image,
+    )
+    monkeypatch.setattr(prepare, "prepare_images", preparing)
+    supply("docker", WANTED, SITE, jobs=1, say=said.append)
+    assert len(preparing.asked) == 1
+    assert said == []
