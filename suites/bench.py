@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import pytest
 import torch
 
-from suites import backends, expected, numerics, timing
+from suites import backends, expected, numerics, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
+from suites.work import Compute, Labels, Work
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -19,40 +19,8 @@ if TYPE_CHECKING:
     from suites.bundle import Bundle
     from suites.cell import Cell
 
+_SHOWN = ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio")
 _DTYPE = {"fp32": torch.float32, "bf16": torch.bfloat16}
-Compute = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What a figure is a figure of: all texts, none of them empty."""
-
-    load: str
-    shapes: str
-    precision: str
-    model: str
-    version: str
-
-
-@dataclass(frozen=True)
-class Work(Labels):
-    """One computation of a load.
-
-    `compute` takes the inputs; `drive` turns it into what one step calls (a training step, say) and is given the
-    module whose parameters it moves. `reference` is the formula in plain words where `compute` is not. `flops` and
-    `bytes` are what one step does, by the conventions of `formulas`.
-    """
-
-    compute: Compute
-    inputs: Tuple[torch.Tensor, ...]
-    flops: int = 0
-    bytes: int = 0
-    drive: Optional[Callable[[Compute, Any], Compute]] = None
-    reference: Optional[Compute] = None
-
-    def step(self, forward: Compute, module: Any) -> Compute:
-        """What one step calls."""
-        return self.drive(forward, module) if self.drive else forward
 
 
 class Bench:
@@ -117,32 +85,15 @@ class Bench:
             return "high"
         return set_to
 
-    def row(self, work: Labels, metric: str, value: float, unit: str, **more: Any) -> None:
-        """Write a metric row of a work. AssertionError when the value is no finite number."""
-        row = {
-            "cell": self.cell.id,
-            "metric": metric,
-            "value": value,
-            "unit": unit,
-            "direction": more.get("direction", "lower"),
-            "load": work.load,
-            "model": work.model,
-            "model_version": work.version,
-            "shapes": work.shapes,
-            "precision": work.precision,
-            "device": self.device.place(),
-            "warmup": more.get("warmup", 0),
-            "samples": more.get("samples", 1),
-            "statistic": more.get("statistic", "exact"),
-            "timer": more.get("timer", "none"),
-            "seed": self.cell.seed,
-        }
+    def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
+        """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""
         try:
-            self.bundle.metric(row)
+            self.bundle.metric(rows.row(self.cell, self.device.place(), work, metric, value, unit, **more))
         except ValueError as problem:
             raise AssertionError(f"numerics: {problem}") from None
-        if metric in ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio"):
-            self.figures.setdefault(self.case, []).append(f"{metric} {value:.3g} {unit}")
+        if metric in _SHOWN:
+            told = f"{metric} unmeasurable" if value is None else f"{metric} {value:.3g} {unit}"
+            self.figures.setdefault(self.case, []).append(told)
 
     def _reference(self, work: Work) -> List[torch.Tensor]:
         place = self.device.exact()
@@ -207,25 +158,28 @@ class Bench:
             self.row(work, "taken", use.taken, backends.UNIT.get(self.backend, "graphs"), direction="equal")
 
     def _time(self, work: Work, call: Compute) -> None:
-        warmup = max(1, self.steps // 5)
         arguments = list(work.inputs)
 
         def once() -> None:
             with torch.no_grad():  # a training step turns gradients on for itself
                 call(*arguments)
 
-        self.device.samples(once, warmup)
-        samples = self.device.samples(once, self.steps)
-        statistic = self.device.STATISTIC
-        seconds = timing.one_figure(samples, statistic)
-        more = {"warmup": warmup, "samples": len(samples), "statistic": statistic, "timer": self.device.TIMER}
-        self.row(work, "latency", seconds * 1e3, "ms", **more)
-        if work.flops:
-            self.row(work, "tflops", work.flops / seconds / 1e12, "TFLOP/s", direction="higher", **more)
-        if work.bytes:
-            self.row(work, "gbps", work.bytes / seconds / 1e9, "GB/s", direction="higher", **more)
+        took = timing.timed(once, self.device, self.steps, self.cell.profile)
+        self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
+        for metric, amount, unit, scale in (
+            ("tflops", work.flops, "TFLOP/s", 1e12),
+            ("gbps", work.bytes, "GB/s", 1e9),
+        ):
+            if amount:
+                rate = None if took.seconds is None else amount / took.seconds / scale
+                told = {**rows.of_time(took), "spread": None, "formula": work.formula}
+                self.row(work, metric, rate, unit, direction="higher", **told)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
             self.row(work, "memory_peak", self.device.peak(), "bytes")
+
+
+def _times(value: Optional[float], factor: float) -> Optional[float]:
+    return None if value is None else value * factor
 
 
 def _run(step: Compute, inputs: Sequence[torch.Tensor]) -> List[torch.Tensor]:

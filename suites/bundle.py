@@ -39,6 +39,13 @@ ROW = (
     "statistic",
     "timer",
     "seed",
+    "scope",
+    "method",
+    "formula",
+    "spread",
+    "conditions",
+    "valid",
+    "why",
 )
 """The keys of a metric row: all of them, in this order."""
 
@@ -65,11 +72,14 @@ class Bundle:
         self._append(PROGRESS, line)
 
     def metric(self, row: Dict[str, Any]) -> None:
-        """Append a metric row; ValueError when a key is missing or the value is no finite number."""
+        """Append a metric row; ValueError when a key is missing, or a valid value is no finite number."""
         if tuple(row) != ROW:
             raise ValueError(f"a metric row has the keys {', '.join(ROW)}")
-        if not math.isfinite(row["value"]):
-            raise ValueError(f"metric {row['metric']} of {row['load']} is {row['value']}")
+        value = row["value"]
+        if value is None and not (row["why"] and not row["valid"]):
+            raise ValueError(f"metric {row['metric']} of {row['load']} has no value, and nothing says why")
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"metric {row['metric']} of {row['load']} is {value}")
         self._append(METRICS, row)
 
     def cases(self, cell: str, cases: Sequence[Case]) -> None:

@@ -8,6 +8,7 @@
     memory()              bytes that the device has
     reset_peak(), peak()  bytes that were allocated at most since the reset
     samples(call, n)      seconds of each of n calls
+    conditions()          clock (MHz), temperature (C), power (W), throttle reasons now: None where it cannot be read
     TIMER, STATISTIC      how `samples` is timed, and how its figures become one
     COLLECTIVE            the torch.distributed backend
     ERRORS                vendor error text (a regular expression) -> the word a failure begins with

@@ -65,6 +65,11 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def conditions() -> Dict[str, Any]:
+    """Nothing of it can be read here."""
+    return dict(timing.UNREAD)
+
+
 def samples(call: Callable[[], Any], number: int) -> List[float]:
     """Seconds of each call."""
     return timing.host_samples(call, number, synchronise)

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
-from suites import exits
+from suites import exits, timing
 from suites.devices import names
 
 TIMER = "cuda.Event"
@@ -94,6 +94,11 @@ def peak() -> int:
     import torch
 
     return torch.cuda.max_memory_allocated()
+
+
+def conditions() -> Dict[str, Any]:
+    """Nothing of it can be read here."""
+    return dict(timing.UNREAD)
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

@@ -71,6 +71,11 @@ def peak() -> int:
     return torch.mps.driver_allocated_memory()
 
 
+def conditions() -> Dict[str, Any]:
+    """Nothing of it can be read here."""
+    return dict(timing.UNREAD)
+
+
 def samples(call: Callable[[], Any], number: int) -> List[float]:
     """Seconds of each call."""
     return timing.host_samples(call, number, synchronise)

@@ -85,6 +85,11 @@ def peak() -> int:
     return torch.xpu.max_memory_allocated()
 
 
+def conditions() -> Dict[str, Any]:
+    """Nothing of it can be read here."""
+    return dict(timing.UNREAD)
+
+
 def samples(call: Callable[[], Any], number: int) -> List[float]:
     """Seconds of each call."""
     return timing.host_samples(call, number, synchronise)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 import pytest
 import torch
 from torch.nn import functional
 
-from suites.bench import Bench, Work
 from suites.formulas import attention_flops
+from suites.work import Work
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
 
 _HEADS, _WIDTH = 4, 64
 

@@ -8,16 +8,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List
 
 import pytest
 import torch
 
-from suites.bench import Bench, Labels
 from suites.exits import COLLECTIVE
 from suites.formulas import algorithm_bandwidth, bus_bandwidth
 from suites.loads.ranks import OPERATIONS
 from suites.timing import one_figure
+from suites.work import Labels
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
 
 _DEADLINE = 60.0  # seconds for all of it: a collective that waits for a dead peer waits for ever
 _ALLOWED = 1e-6  # of the result's size: sums of a few fp32 numbers

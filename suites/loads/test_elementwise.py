@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 import torch
 from torch.nn import functional
 
-from suites.bench import Bench, Work
+from suites.work import Work
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
 
 
 def chain(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

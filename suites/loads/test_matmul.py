@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import TYPE_CHECKING, Tuple
 
 import pytest
 import torch
 
-from suites.bench import Bench, Work
 from suites.formulas import matmul_flops
+from suites.work import Work
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
 
 Shape = Tuple[int, ...]
 

@@ -11,10 +11,12 @@ import pytest
 
 from suites import models
 from suites.backends import INFERENCE_ONLY
-from suites.bench import Bench, Work
+from suites.work import Work
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from suites.bench import Bench
 
 _IMAGE = (1, 3, 16, 16)
 _TOKENS = (2, 32, 64)

@@ -12,7 +12,8 @@ HEAD = """
 import pathlib, sys, tempfile
 import torch
 from suites import backends
-from suites.bench import Bench, Work
+from suites.bench import Bench
+from suites.work import Work
 from suites.bundle import METRICS, Bundle
 from suites.cell import Cell
 from suites.devices import adapter

@@ -127,7 +127,7 @@ def test_crash(bench):
 
 def test_a_metric_that_is_no_number_fails_its_case(session: Callable[..., tuple[int, Path]]) -> None:
     code, out = session("""
-from suites.bench import Labels
+from suites.work import Labels
 def test_nan(bench): bench.row(Labels("l", "1", "fp32", "m", "1"), "latency", float("nan"), "ms")
 """)
     assert code == 1
