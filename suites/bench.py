@@ -11,6 +11,8 @@ import torch
 
 from suites import backends, expected, numerics, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
+from suites.fingerprint import fingerprints
+from suites.precisions import dtype
 from suites.work import Compute, Labels, Work
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from suites.cell import Cell
 
 _SHOWN = ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio")
-_DTYPE = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 class Bench:
@@ -34,6 +35,7 @@ class Bench:
         self.steps = steps
         self.ranks = ranks
         self.uses: List[Dict[str, Any]] = []
+        self.fingerprints: List[Dict[str, Any]] = []
         self.figures: Dict[str, List[str]] = {}
         self.case = ""
         self._no_toolchain = ""
@@ -46,14 +48,14 @@ class Bench:
     def random(self, *shape: int, precision: str = "fp32", salt: int = 0) -> torch.Tensor:
         """Normal random numbers, the same on every device: they are drawn on the processor."""
         generator = torch.Generator().manual_seed(self.cell.seed * 1000 + salt)
-        return torch.randn(*shape, generator=generator).to(_DTYPE[precision]).to(self.device.place())
+        return torch.randn(*shape, generator=generator).to(dtype(precision)).to(self.device.place())
 
     def module(self, make: Callable[[], torch.nn.Module], precision: str = "fp32") -> torch.nn.Module:
         """A module with seeded parameters, on the device."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.cell.seed)
             made = make()
-        return made.to(_DTYPE[precision]).to(self.device.place())
+        return made.to(dtype(precision)).to(self.device.place())
 
     def run(self, work: Work) -> None:
         """Check the work against fp64, hold the backend to what it should take, and time it. Raises or skips."""
@@ -62,14 +64,16 @@ class Bench:
             pytest.skip(self._no_toolchain)
         exact = self._reference(work)
         if self.backend == "eager":
-            plain = [one.to(_DTYPE[work.precision]) for one in exact]
+            plain = [one.to(dtype(work.precision)) for one in exact]
         else:
             plain = self._fresh(work, lambda compute: compute)[1]
         self.device.reset_peak()
         call, result, seconds, use = self._compiled(work)
+        self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
         self._hold(work, use)
         self._write(work, error, seconds, use)
+        self._repeat(work, call, result)
         self._time(work, call)
 
     def finish(self) -> None:
@@ -151,11 +155,31 @@ class Bench:
     def _write(self, work: Work, error: numerics.Error, seconds: float, use: backends.Use) -> None:
         self.row(work, "error", error.result, "relative rmse")
         self.row(work, "error_ratio", error.ratio, "ratio")
+        self.row(work, "error_largest", error.largest, "of the size")
+        self.row(work, "ulp_largest", error.distance.largest, "ulp", statistic="max")
+        self.row(work, "ulp_p99", error.distance.p99, "ulp", statistic="p99")
+        self.row(work, "exact_share", error.distance.exact, "fraction", direction="higher")
+        self.row(work, "nonfinite", 0, "count", direction="equal")
         if self.backend != "eager":
             self.row(work, "compile_cold", seconds, "s", timer="perf_counter")
             self.row(work, "graphs", use.graphs, "count", direction="equal")
             self.row(work, "graph_breaks", sum(use.breaks.values()), "count")
             self.row(work, "taken", use.taken, backends.UNIT.get(self.backend, "graphs"), direction="equal")
+
+    def _repeat(self, work: Work, call: Compute, first: List[torch.Tensor]) -> None:
+        """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones."""
+        if not work.changes_itself:
+            again = _run(call, list(work.inputs))
+        elif self.backend == "eager":
+            again = self._fresh(work, lambda compute: compute)[1]
+        else:
+            return
+        same = all(torch.equal(one, two) for one, two in zip(first, again))  # noqa: B905 - strict= is not in Python 3.9
+        self.row(work, "deterministic", int(same), "0 or 1", direction="higher", samples=2)
+        if not same:
+            self.figures.setdefault(self.case, []).append("not deterministic")
+            asked = torch.are_deterministic_algorithms_enabled()
+            assert not asked, "numerics: two runs of the same call differ, and deterministic algorithms were asked for"
 
     def _time(self, work: Work, call: Compute) -> None:
         arguments = list(work.inputs)

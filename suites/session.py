@@ -49,7 +49,7 @@ def run(bundle: Bundle, cell: Cell, request: Request, device: ModuleType) -> int
     print(f"{cell.id}: {cell.profile}, size {bench.size}, {bench.steps} steps, {bench.backend} on {device.place()}")
     code = _pytest(recorder)
     bench.finish()
-    bundle.put(STRUCTURE, {"schema_version": 1, "backends": bench.uses})
+    bundle.put(STRUCTURE, {"schema_version": 1, "backends": bench.uses, "fingerprints": bench.fingerprints})
     bundle.cases(cell.id, recorder.cases)
     bundle.seal(code, len(recorder.cases))
     print(table(recorder.cases, bench.figures))
