@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 import pytest
 import torch
 
-from suites import backends, expected, numerics, rows, timing
+from suites import backends, compiling, expected, numerics, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
-from suites.precisions import dtype
+from suites.precisions import dtype, result_dtype
 from suites.work import Compute, Labels, Work
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Bench:
         self.ranks = ranks
         self.uses: List[Dict[str, Any]] = []
         self.fingerprints: List[Dict[str, Any]] = []
+        self.compiled: Dict[Tuple[str, str, str], Dict[str, Any]] = {}  # by load, shapes and precision
         self.figures: Dict[str, List[str]] = {}
         self.case = ""
         self._no_toolchain = ""
@@ -64,17 +65,20 @@ class Bench:
             pytest.skip(self._no_toolchain)
         exact = self._reference(work)
         if self.backend == "eager":
-            plain = [one.to(dtype(work.precision)) for one in exact]
+            plain = [one.to(result_dtype(work.precision)) for one in exact]
         else:
             plain = self._fresh(work, lambda compute: compute)[1]
         self.device.reset_peak()
         call, result, seconds, use = self._compiled(work)
         self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
+        self.compiled[work.load, work.shapes, work.precision] = compiling.told(use)
         self._hold(work, use)
         self._write(work, error, seconds, use)
         self._repeat(work, call, result)
         self._time(work, call)
+        compiling.warm(self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one)))
+        compiling.vary(self, work)
 
     def finish(self) -> None:
         """Write what holds for the whole process: on a processor, how much memory it had at most."""
@@ -161,10 +165,7 @@ class Bench:
         self.row(work, "exact_share", error.distance.exact, "fraction", direction="higher")
         self.row(work, "nonfinite", 0, "count", direction="equal")
         if self.backend != "eager":
-            self.row(work, "compile_cold", seconds, "s", timer="perf_counter")
-            self.row(work, "graphs", use.graphs, "count", direction="equal")
-            self.row(work, "graph_breaks", sum(use.breaks.values()), "count")
-            self.row(work, "taken", use.taken, backends.UNIT.get(self.backend, "graphs"), direction="equal")
+            compiling.rows(self, work, use, seconds)
 
     def _repeat(self, work: Work, call: Compute, first: List[torch.Tensor]) -> None:
         """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones."""

@@ -50,6 +50,11 @@ def dtype(precision: str) -> torch.dtype:
     return made
 
 
+def result_dtype(precision: str) -> torch.dtype:
+    """The dtype that results have: products of fp8 numbers come out as bf16."""
+    return torch.bfloat16 if precision == "fp8" else dtype(precision)
+
+
 def lacking(precision: str) -> str:
     """Why this torch cannot compute in a precision, or an empty text. What the device can is its adapter's to say."""
     name = PRECISIONS[precision].dtype
