@@ -127,7 +127,8 @@ class Kernel(Struct, frozen=True, kw_only=True):
 class OperatorScope(Struct, frozen=True, kw_only=True):
     """What one operator did in one step: `self_ns` without the operators that it called.
 
-    The scope is the operator with its shapes, never the name of a kernel: that changes when fusion does.
+    The scope is the operator with its shapes, never the name of a kernel: that changes when fusion does. `bytes` are
+    those of the tensors that it read and wrote, 0 where they are not known.
     """
 
     scope: Text
@@ -135,12 +136,14 @@ class OperatorScope(Struct, frozen=True, kw_only=True):
     self_ns: Natural
     kernels: tuple[Kernel, ...] = ()
     flops: Natural = 0
+    bytes: Natural = 0
 
 
 class LoadStructure(Struct, frozen=True, kw_only=True):
     """Exact counts of one load, for one step where a step is meant; `fused` are the members of each fused kernel.
 
-    `fallbacks` are operators that ran elsewhere than asked (on the processor, or outside the compiler).
+    `fallbacks` are operators that ran elsewhere than asked (on the processor, or outside the compiler). `unstable`
+    says of which scope the calls were no whole number for a step: one run a side says nothing about these.
     """
 
     load: Text
@@ -160,6 +163,7 @@ class LoadStructure(Struct, frozen=True, kw_only=True):
     copies: Natural = 0
     flops: Natural = 0
     formula: str = ""
+    unstable: tuple[str, ...] = ()
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True):
