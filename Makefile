@@ -25,6 +25,7 @@ schemas: .venv/test
 
 facts: .venv/test
 	$(BIN)/python tests/generate_facts.py
+	$(BIN)/python tests/generate_peaks.py
 
 # So many inputs for each parser of bytes that we did not write; some hours of one core.
 N ?= 100000
