@@ -53,7 +53,7 @@ def told(use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any
 def rows(bench: Bench, work: Work, use: backends.Use, seconds: float) -> None:
     """Write what the first compiling of a work cost and came to; `seconds` are those of its first call."""
     clock = {"timer": "perf_counter"}
-    kept = _kept(use)
+    kept = _kept(bench.backend, use)
     if kept:
         bench.row(work, "compile_cold", None, "s", why=f"not measured: {kept}", **clock)
         bench.row(work, "compile_cached", seconds, "s", **clock)
@@ -150,12 +150,13 @@ def _first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)[:_REASON]
 
 
-def _kept(use: backends.Use) -> str:
+def _kept(backend: str, use: backends.Use) -> str:
     """Why the first compiling was not from nothing, or nothing."""
     hits, misses = use.cached or (0, 0)
     if hits:
         return f"the compile cache had {hits} of {hits + misses} graphs"
-    return "the compile cache of an earlier run is there" if inductor.found_cache() else ""
+    there = backend == "inductor" and inductor.found_cache()
+    return "the compile cache of an earlier run is there" if there else ""
 
 
 @contextmanager
