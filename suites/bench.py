@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 import pytest
 import torch
 
-from suites import backends, compiling, expected, numerics, rows, timing
+from suites import backends, compiling, expected, numerics, operators, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.precisions import dtype, result_dtype
@@ -34,6 +34,7 @@ class Bench:
         self.size = size
         self.steps = steps
         self.ranks = ranks
+        self.structures: List[Dict[str, Any]] = []
         self.uses: List[Dict[str, Any]] = []
         self.fingerprints: List[Dict[str, Any]] = []
         self.compiled: Dict[Tuple[str, str, str], Dict[str, Any]] = {}  # by load, shapes and precision
@@ -76,6 +77,7 @@ class Bench:
         self._hold(work, use)
         self._write(work, error, seconds, use)
         self._repeat(work, call, result)
+        operators.examine(self, work, call)
         self._time(work, call)
         compiling.warm(self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one)))
         compiling.vary(self, work)

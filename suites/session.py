@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from suites import exits, observe
+from suites import exits, observe, operators
 from suites.bench import Bench
 from suites.bundle import CELL, ENVIRONMENT, STRUCTURE, Bundle
 from suites.cell import Cell, named_by
@@ -49,7 +49,9 @@ def run(bundle: Bundle, cell: Cell, request: Request, device: ModuleType) -> int
     print(f"{cell.id}: {cell.profile}, size {bench.size}, {bench.steps} steps, {bench.backend} on {device.place()}")
     code = _pytest(recorder)
     bench.finish()
-    bundle.put(STRUCTURE, {"schema_version": 1, "backends": bench.uses, "fingerprints": bench.fingerprints})
+    loads = operators.told(bench.structures, bench.compiled)
+    structure = {"schema_version": 1, "backends": bench.uses, "loads": loads, "fingerprints": bench.fingerprints}
+    bundle.put(STRUCTURE, structure)
     bundle.cases(cell.id, recorder.cases)
     bundle.seal(code, len(recorder.cases))
     print(table(recorder.cases, bench.figures))
