@@ -32,7 +32,7 @@ class CellFile(Struct, frozen=True, kw_only=True):
     schema_version: Literal[1] = 1
     id: CellId
     axes: Axes
-    device: Literal["auto", "cpu", "cuda", "xpu", "mps"] = "auto"
+    device: Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=40)] = "auto"
     profile: Literal["smoke", "standard", "deep"] = "smoke"
     seed: int = 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 import pytest
 import torch
 
-from suites import backends, compiling, expected, numerics, operators, rows, timing
+from suites import backends, compiling, expected, numerics, operators, roofline, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.precisions import dtype, result_dtype
@@ -201,6 +201,7 @@ class Bench:
                 rate = None if took.seconds is None else amount / took.seconds / scale
                 told = {**rows.of_time(took), "spread": None, "formula": work.formula}
                 self.row(work, metric, rate, unit, direction="higher", **told)
+        roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
             self.row(work, "memory_peak", self.device.peak(), "bytes")
 

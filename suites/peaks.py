@@ -39,6 +39,11 @@ class Peak:
     source: str
 
     @property
+    def source_id(self) -> str:
+        """The short name of the source, in the facts and in `peaks.json`."""
+        return str(next(row["source"] for _, row in _rows() if row["id"] == self.device))
+
+    @property
     def name(self) -> str:
         """The device, and its slice if it is one: what a row's formula names."""
         return f"{self.device} ({self.share})" if self.share else self.device
@@ -63,6 +68,18 @@ def find(name: str, units: Optional[int] = None) -> Peak:
         share="" if compute == memory == 1 else f"{told} of its compute, {memory:.4g} of its memory",
         source=_read()["sources"][row["source"]],
     )
+
+
+def facts(name: str, units: Optional[int]) -> Dict[str, str]:
+    """What a run's environment says of the peak that its fractions are of."""
+    try:
+        peak = find(name, units)
+    except NoPeak as reason:
+        return {"peak": f"none: {reason}"}
+    rates = [f"{precision} {rate:.5g}" for precision, rate in peak.tflops.items()]
+    bandwidth = f"{peak.gbps:.5g} GB/s" if peak.gbps else "no sourced bandwidth"
+    told = f"{peak.name}: {', '.join(rates) or 'no sourced rate'} TFLOP/s dense, {bandwidth}"
+    return {"peak": told, "peak_source": f"{peak.source_id}: {peak.source}"}
 
 
 def _sliced(name: str) -> Tuple[str, Optional[Tuple[int, int]]]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, Optional, Sequence, Tuple
 
-DEVICES = ("auto", "cpu", "cuda", "xpu", "mps")
+from suites import devices
+
+DEVICES = ("auto", *devices.NAMES)
 PROFILES = ("smoke", "standard", "deep")
 DEFAULTS: Dict[str, Tuple[int, int]] = {"smoke": (256, 8), "standard": (2048, 50), "deep": (4096, 100)}
 """Size and timed steps of each profile."""

@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
 
+from suites.throttle import harmful
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -57,8 +59,9 @@ def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str)
         if not why:
             break
     conditions = together(seen)
-    if conditions["throttle"]:
-        why = f"the device throttled: {', '.join(conditions['throttle'])}"
+    spoilt = harmful(conditions["throttle"])
+    if spoilt:
+        why = f"the device throttled: {', '.join(spoilt)}"
     return Timed(
         seconds=None if why else one_figure(samples, device.STATISTIC),
         warmup=warmup,
