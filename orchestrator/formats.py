@@ -210,10 +210,14 @@ class ProgressEnd(Struct, frozen=True, kw_only=True, tag_field="event", tag="end
 
 
 class ProgressFinal(Struct, frozen=True, kw_only=True, tag_field="event", tag="final"):
-    """The last line: the session ended by itself, with this exit code and this many tests reported."""
+    """The last line: the session ended by itself, with this exit code and this many tests reported.
+
+    `expected` is how many there are for this profile and selection by what the suite has written down beforehand.
+    """
 
     exit: int
     tests: int
+    expected: int | None = None
 
 
 ProgressLine = ProgressStart | ProgressEnd | ProgressFinal

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
 
 from suites.junit import Case, document
 
@@ -86,9 +86,13 @@ class Bundle:
         """Write the JUnit file."""
         self._replace(JUNIT, document(cell, cases))
 
-    def seal(self, code: int, tests: int) -> None:
-        """Write the final line, then the checksums: after this the bundle is complete."""
-        self.progress(event="final", exit=code, tests=tests)
+    def seal(self, code: int, tests: int, expected: Optional[int] = None) -> None:
+        """Write the final line, then the checksums: after this the bundle is complete.
+
+        `expected` is how many tests there are by what is written down, where that is known.
+        """
+        known = {} if expected is None else {"expected": expected}
+        self.progress(event="final", exit=code, tests=tests, **known)
         lines = [f"{_sha256(self.folder / name)}  {name}\n" for name in FILES if (self.folder / name).exists()]
         self._replace(CHECKSUMS, "".join(lines).encode())
 

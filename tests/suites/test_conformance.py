@@ -88,7 +88,7 @@ def test_progress_and_junit_tell_the_same(eager_bundle: Path) -> None:
     ends = {line.test: line.outcome for line in progress if isinstance(line, formats.ProgressEnd)}
     starts = [line.test for line in progress if isinstance(line, formats.ProgressStart)]
     cases = list(ET.fromstring((eager_bundle / formats.JUNIT).read_bytes()).iter("testcase"))
-    assert final == formats.ProgressFinal(exit=0, tests=len(cases))
+    assert final == formats.ProgressFinal(exit=0, tests=len(cases), expected=len(cases))
     assert [case.get("name") for case in cases] == starts == list(ends)
     assert set(ends.values()) <= {Outcome.PASSED, Outcome.SKIPPED}
     assert "loads/test_matmul.py::test_square[fp32]" in ends
