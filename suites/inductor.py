@@ -50,7 +50,7 @@ def members(kernel: str) -> Tuple[str, ...]:
     named = _NAME.match(kernel)
     if not named:
         return (kernel,)
-    return _split(named.group(1), _operators()) or (named.group(1),)
+    return _split(named.group(1), _operators()) or _split(named.group(1), _all_operators()) or (named.group(1),)
 
 
 def cache_hits(counters: Dict[str, Any]) -> Optional[Tuple[int, int]]:
@@ -73,12 +73,19 @@ def found_cache() -> bool:
 
 @functools.lru_cache(maxsize=None)
 def _operators() -> FrozenSet[str]:
+    return _known(("aten::", "prims::"))
+
+
+def _all_operators() -> FrozenSet[str]:
+    """Also those that somebody registered, and may register yet; asked last: `add_relu` is one of them, too."""
+    return _known(("",))
+
+
+def _known(beginnings: Tuple[str, ...]) -> FrozenSet[str]:
     import torch
 
-    ask = getattr(torch._C, "_dispatch_get_all_op_names", list)  # noqa: SLF001 - nothing public lists them
-    return frozenset(
-        name.split("::", 1)[1].split(".", 1)[0] for name in ask() if name.startswith(("aten::", "prims::"))
-    )
+    ask = getattr(torch._C, "_dispatch_get_all_op_names", list)  # noqa: SLF001 - nothing public tells it
+    return frozenset(name.split("::", 1)[1].split(".", 1)[0] for name in ask() if name.startswith(beginnings))
 
 
 def _split(text: str, known: FrozenSet[str]) -> Tuple[str, ...]:

@@ -19,7 +19,7 @@ OTHER = "other"
 HOUSEKEEPING = "housekeeping"
 OUTSIDE = "outside operators"
 FUSED = "fused "
-LONGEST = 200  # characters of a scope
+LONGEST = 380  # characters of a scope
 
 _OPERATOR = re.compile(r"^(?!autograd::|profiler::)\w+::\w+(\.\w+)?$")
 _GENERATED = re.compile(r"^(triton|cpp|mps)_(\w{3}_)?fused")
@@ -101,6 +101,8 @@ def _is_counter(word: str) -> bool:
     """A number, a tile size, the `0d1d2de` of older triton, or a hash."""
     if re.fullmatch(r"\d+(x\d+)*|(\d+(de|d|e|c))+", word):
         return True
+    if re.fullmatch(r"(b?f(8|16|32|64))+", word):  # dtypes: f32f32f32 is hexadecimal, too
+        return False
     return re.fullmatch(r"[0-9a-f]{8,}", word) is not None and any(char.isdigit() for char in word)
 
 

@@ -34,26 +34,31 @@ def regroupings(
     """
     left, right = (Counter(tuple(sorted(kernel)) for kernel in side if kernel) for side in (before, after))
     gone, new, kept = list((left - right).elements()), list((right - left).elements()), list(left & right)
-    groups = _together(gone, new)
-    made = [_regrouping(gone_here, new_here, kept, alone_before, alone_after) for gone_here, new_here in groups]
+    both = {name for kernel in left for name in kernel} & {name for kernel in right for name in kernel}
+    made = []
+    for some, others in _together([_only(kernel, both) for kernel in gone], [_only(kernel, both) for kernel in new]):
+        parts = tuple(sorted(gone[at] for at in some)), tuple(sorted(new[at] for at in others))
+        made.append(
+            Regrouping(kind=_kind(*parts, kept, both, (alone_before, alone_after)), before=parts[0], after=parts[1])
+        )
     return tuple(sorted(made, key=lambda one: (one.before, one.after)))
 
 
-def _together(
-    gone: Sequence[Members], new: Sequence[Members]
-) -> Iterator[tuple[tuple[Members, ...], tuple[Members, ...]]]:
-    """Groups of kernels of which one has all members of another; what is left then, by members that they share."""
+def _only(kernel: Members, names: set[str]) -> Members:
+    """The members that both sides fuse somewhere: what only one of them fuses says nothing of who left whom."""
+    return tuple(name for name in kernel if name in names)
+
+
+def _together(gone: Sequence[Members], new: Sequence[Members]) -> Iterator[tuple[set[int], set[int]]]:
+    """Places of kernels of which one has all members of another; then of those that share any; then of each alone."""
     left, right = set(range(len(gone))), set(range(len(new)))
     for related in (_has_all, _shares):
         while found := _group(gone, new, left, right, related):
-            some, others = found
-            left -= some
-            right -= others
-            yield tuple(sorted(gone[at] for at in some)), tuple(sorted(new[at] for at in others))
-    for at in sorted(left):
-        yield (gone[at],), ()
-    for at in sorted(right):
-        yield (), (new[at],)
+            left -= found[0]
+            right -= found[1]
+            yield found
+    yield from (({at}, set()) for at in left)
+    yield from ((set(), {at}) for at in right)
 
 
 def _group(
@@ -78,7 +83,7 @@ def _group(
 
 
 def _has_all(one: Members, other: Members) -> bool:
-    return _within(one, other) or _within(other, one)
+    return bool(one and other) and (_within(one, other) or _within(other, one))
 
 
 def _within(part: Members, whole: Members) -> bool:
@@ -89,28 +94,29 @@ def _shares(one: Members, other: Members) -> bool:
     return not set(one).isdisjoint(other)
 
 
-def _regrouping(
-    before: tuple[Members, ...],
-    after: tuple[Members, ...],
+def _kind(
+    before: Sequence[Members],
+    after: Sequence[Members],
     kept: Sequence[Members],
-    alone_before: frozenset[str],
-    alone_after: frozenset[str],
-) -> Regrouping:
-    kind = ChangeKind.REGROUPED
-    if _is_split(before, after, kept, alone_after):
-        kind = ChangeKind.SPLIT
-    elif _is_split(after, before, kept, alone_before):
-        kind = ChangeKind.MERGED
-    return Regrouping(kind=kind, before=before, after=after)
+    both: set[str],
+    alone: tuple[frozenset[str], frozenset[str]],
+) -> ChangeKind:
+    split = _is_split(before, after, kept, both, alone[1])
+    merged = _is_split(after, before, kept, both, alone[0])
+    if split != merged:
+        return ChangeKind.SPLIT if split else ChangeKind.MERGED
+    if not before:
+        return ChangeKind.NEW_OPERATOR
+    return ChangeKind.REGROUPED if after else ChangeKind.LOST_OPERATOR
 
 
 def _is_split(
-    wholes: Sequence[Members], parts: Sequence[Members], kept: Sequence[Members], alone: frozenset[str]
+    wholes: Sequence[Members], parts: Sequence[Members], kept: Sequence[Members], both: set[str], alone: frozenset[str]
 ) -> bool:
-    """Whether the parts are all that the wholes became, with operators that now run alone, and are more of them."""
+    """Whether the parts, with operators that now run alone, are all that the wholes became, and are more of them."""
     if not wholes:
         return any(_within(part, whole) for part in parts for whole in kept)
-    if not all(any(_within(part, whole) for whole in wholes) for part in parts):
+    if not all(any(_within(_only(part, both), whole) for whole in wholes) for part in parts):
         return False
-    missing = {member for whole in wholes for member in whole} - {member for part in parts for member in part}
-    return missing <= alone and len(parts) + len(missing) > len(wholes)
+    missing = {name for whole in wholes for name in whole} - {name for part in parts for name in part}
+    return missing & both <= alone and len(parts) + len(missing & alone) > len(wholes)

@@ -68,7 +68,7 @@ def test_metrics(eager_bundle: Path) -> None:
     }
     loads = {row.load.split(".")[0] for row in rows}
     assert loads == {"matmul", "attention", "elementwise", "collective", "model", "process"}
-    keys = [(row.metric, row.load, row.precision, row.shapes) for row in rows]
+    keys = [(row.metric, row.load, row.precision, row.shapes, row.scope) for row in rows]
     assert len(keys) == len(set(keys)), "a metric of a load is told once"
     assert all(row.samples == 2 and row.statistic == "min" for row in rows if row.metric == "latency")
 
@@ -77,6 +77,9 @@ def test_metrics(eager_bundle: Path) -> None:
 def test_structure_of_an_eager_run_names_no_backend(eager_bundle: Path) -> None:
     structure = msgspec.json.decode((eager_bundle / formats.STRUCTURE).read_bytes(), type=formats.StructureFile)
     assert structure.backends == ()
+    assert structure.loads
+    assert all(load.backend == "eager" and load.launches and load.scopes for load in structure.loads)
+    assert not any(load.fallbacks or load.unstable for load in structure.loads)
 
 
 @pytest.mark.torch

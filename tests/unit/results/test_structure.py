@@ -135,6 +135,17 @@ def test_an_operator_that_left_its_fused_kernel_split_it() -> None:
     assert [change.kind for change in found] == [ChangeKind.SPLIT, ChangeKind.NEW_OPERATOR]
 
 
+def test_a_barrier_that_is_fused_itself_splits_all_the_same() -> None:
+    before, after = load(fused=(("add", "mul", "sin"),)), load(fused=(("add", "mul"), ("keep", "mul", "sin")))
+    assert [change.kind for change in differences(file(before), file(after))] == [ChangeKind.SPLIT]
+    assert [change.kind for change in differences(file(after), file(before))] == [ChangeKind.MERGED]
+
+
+def test_a_kernel_of_operators_that_were_not_there_is_no_split() -> None:
+    found = differences(file(load(fused=(("a", "b"),))), file(load(fused=(("a", "b"), ("c", "d")))))
+    assert [change.kind for change in found] == [ChangeKind.NEW_OPERATOR]
+
+
 def test_what_is_split_off_a_kernel_that_keeps_all_its_names_is_a_split() -> None:
     found = differences(file(load(fused=(("add", "mul"),))), file(load(fused=(("add", "mul"), ("mul",)))))
     assert [change.kind for change in found] == [ChangeKind.SPLIT]
