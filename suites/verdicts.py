@@ -103,8 +103,8 @@ def notes(
 
 
 def _early_and_late(rounds: Sequence[Round]) -> Tuple[Optional[float], Optional[float]]:
-    """Median rates of the first quarter, without the round that sets up, and of the last."""
-    rates = [one.tflops for one in rounds[1:]]
+    """Median rates of the first quarter, without the round that sets up where there are more, and of the last."""
+    rates = [one.tflops for one in rounds[1:] or rounds]
     quarter = max(1, len(rates) // 4)
     if not rates:
         return None, None

@@ -88,7 +88,8 @@ def _told(module: ModuleType, place: str, error: BaseException) -> str:
     line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     if exits.begins_with_word(line):
         return line
-    return f"{word_for(module, str(error)) or exits.DEVICE_LOST}: {place or module.place()}: {line}"
+    word = word_for(module, str(error))
+    return f"{word}: {place or module.place()}: {line}" if word else f"{type(error).__name__}: {line}"
 
 
 def _sustain(module: ModuleType, places: Sequence[str], seconds: float, found: Deep) -> None:
@@ -128,8 +129,7 @@ def _multiply(module: ModuleType, index: int, place: str, deadline: float, round
     """Rounds of products until the deadline; each product is compared, where it was made, with the verified one."""
     import torch
 
-    dtype = torch.float32 if place == "cpu" else torch.float16
-    left, right, right_one, edge = _problem(place, dtype)
+    left, right, right_one, edge = _problem(place, _dtype(place))
     number = 1
     while True:
         wrong = torch.zeros((), dtype=torch.int64, device=place)
@@ -144,6 +144,22 @@ def _multiply(module: ModuleType, index: int, place: str, deadline: float, round
         if time.monotonic() >= deadline:
             return
         number = max(1, min(4096, int(number * 0.25 / max(took, 1e-6))))
+
+
+def _dtype(place: str) -> torch.dtype:
+    """fp16, which draws most power and is exact up to 2048; fp32 where there are no such products, or slow ones."""
+    import torch
+
+    if place == "cpu":
+        return torch.float32
+    ones = torch.ones(16, 16).to(place)
+    try:
+        torch.matmul(ones.half(), ones.half()).sum().item()
+    except (RuntimeError, NotImplementedError) as error:
+        if "not implemented" not in str(error).lower():
+            raise
+        return torch.float32
+    return torch.float16
 
 
 def _problem(place: str, dtype: torch.dtype) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, int]:
@@ -198,12 +214,10 @@ def _copies(module: ModuleType, places: Sequence[str], seconds: float, found: De
     deadline = time.monotonic() + seconds
     each = seconds / len(ways)
     rates: Dict[Tuple[str, str], float] = {}
-    for metric, name, start, end in ways:
+    for number, (metric, name, start, end) in enumerate(ways):
         if time.monotonic() >= deadline:
-            found.figures.append(
-                Figure("unchecked", "links and copies", float(len(ways) - len(found.figures)), "count")
-            )
-            return
+            found.figures.append(Figure("unchecked", "links and copies", float(len(ways) - number), "count"))
+            break
         source = host.to(start)
         target = torch.zeros_like(host, device=end)
         rate = _copy_rate(module, source, target, min(each, 1.0)) * (2 if metric == "copy" else 1)

@@ -1,7 +1,7 @@
 """An example of a device that torch itself does not know: what comes as a package of its own, by PrivateUse1.
 
 Such a package calls `torch.utils.rename_privateuse1_backend("name")` and registers a `torch.name` that has
-`is_available()`, `device_count()`, `synchronize()` and whatever else it has (docs.pytorch.org, "Facilitating New Backend
+`is_available()`, `device_count()`, `synchronize()` and more (docs.pytorch.org, "Facilitating New Backend
 Integration by PrivateUse1"). torch 2.5 and later load it by themselves, earlier ones after `import torch_name`.
 
 To add your accelerator, copy this file as `yours.py`, give it a PREFERENCE below the processor's, and replace what the

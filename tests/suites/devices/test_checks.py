@@ -76,9 +76,11 @@ assert found.findings[0].startswith("numerics: 1 rows of an exact "), found
 
 def test_a_device_that_is_wrong_under_load_only(snippet: Snippet) -> None:
     code = """
-torch.matmul = lying(40)
 cpu.health()
-found = checks.deep(device(), 1.5)
+def conditions(index=0):  # read after each round: the first has passed
+    torch.matmul = lying(0)
+    return cpu.conditions(index)
+found = checks.deep(device(conditions=conditions), 3.0)
 assert any(line.startswith("numerics: cpu: ") and "rounds under load" in line for line in found.findings), found
 """
     held(snippet(HEAD + code))
@@ -86,7 +88,7 @@ assert any(line.startswith("numerics: cpu: ") and "rounds under load" in line fo
 
 def test_a_device_that_throttles_under_load_only(snippet: Snippet) -> None:
     code = """
-readings = iter([[]] * 3 + [["hardware thermal slowdown"]] * 10**6)
+readings = iter([[]] + [["hardware thermal slowdown"]] * 10**6)
 def conditions(index=0):
     return {"clock_mhz": 1200.0, "temperature_c": 92.0, "power_w": None, "throttle": next(readings)}
 found = checks.deep(device(conditions=conditions), 2.0)

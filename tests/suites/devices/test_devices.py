@@ -29,7 +29,7 @@ def test_every_adapter_has_the_whole_form(name: str) -> None:
 
 def test_a_device_is_a_module_that_says_so() -> None:
     assert list(devices.NAMES) == ["cuda", "rocm", "xpu", "mps", "privateuse1", "cpu"]
-    assert request.DEVICES == ("auto", *devices.NAMES)
+    assert list(request.DEVICES) == ["auto", *devices.NAMES]
 
 
 def test_only_what_was_run_on_a_device_says_so() -> None:
