@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import logging
 import time
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from suites import backends, inductor
 
 if TYPE_CHECKING:
     from suites.bench import Bench
-    from suites.work import Work
+    from suites.work import Labels, Work
 
 # By the beginning of a load's name: the dimension that varies from batch to batch, and whether in each input.
 _VARIES: Sequence[Tuple[str, int, bool]] = (("matmul.", -2, False), ("attention.", -2, True), ("", 0, True))
@@ -142,8 +143,17 @@ def resized(load: str, inputs: Sequence[torch.Tensor]) -> List[Tuple[torch.Tenso
 def note(bench: Bench, work: Work, again: Recompiles) -> None:
     """Write how often a work was compiled again, and keep why."""
     bench.row(work, "recompiles", again.number, "count", samples=again.sizes)
-    kept = bench.compiled.setdefault((work.load, work.shapes, work.precision), {})
-    kept.update(recompiles=again.number, recompile_reasons=list(again.reasons))
+    keep(bench, work, {"recompiles": again.number, "recompile_reasons": list(again.reasons)})
+
+
+def keep(bench: Bench, labels: Labels, told: Dict[str, Any]) -> None:
+    """Put something into the structure of a load; of one that is not profiled it is all that stands there."""
+    key = (labels.load, labels.shapes, labels.precision)
+    bench.compiled.setdefault(key, {}).update(told)
+    if not any((one["load"], one["shapes"], one["precision"]) == key for one in bench.structures):
+        named = {"load": labels.load, "shapes": labels.shapes, "precision": labels.precision, "backend": bench.backend}
+        nothing = {"launches": 0, "kernels_sha256": hashlib.sha256().hexdigest(), "scopes": []}
+        bench.structures.append({**named, **nothing, "fused": [], "fallbacks": []})
 
 
 def _first_line(error: BaseException) -> str:
