@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 import pytest
 
 from suites import cases, exits
-from suites.devices import word_for
+from suites.devices import sticky, word_for
 from suites.junit import Case
 from suites.request import PROFILES
 
@@ -142,7 +142,8 @@ class Recorder:
 
     def _examined(self, case: Case) -> Case:
         """The failed case, as the cause of all that follows where the device does not answer since."""
-        ill = "" if self.device_lost else self._illness()
+        stays = sticky(self._bench.device, case.detail)
+        ill = "" if self.device_lost else self._illness() or ("not asked, this error stays" if stays else "")
         if not ill:
             return case
         told = case.message if case.message.startswith(exits.DEVICE_LOST) else f"{exits.DEVICE_LOST}: {case.message}"

@@ -39,10 +39,13 @@ def test_nothing_fails_where_nothing_is_wrong(snippet: Snippet, tmp_path: Path) 
 
 
 def test_a_device_that_reports_healthy_and_computes_wrongly(snippet: Snippet, tmp_path: Path) -> None:
-    # Products of whole numbers stay exact, so the health check sees nothing.
+    # The health check multiplies whole numbers, which stay exact.
     fault = """
 right = torch.matmul
-torch.matmul = lambda left, other: right(left, other) * (1 if bool((left == 1).all()) else 1.0005)
+def wrong(left, other):
+    whole = bool((left == left.round()).all())
+    return right(left, other) * (1 if whole or left.dtype == torch.float64 else 1.0005)
+torch.matmul = wrong
 """
     found = failures(snippet, tmp_path, fault, "matmul.*")
 
