@@ -41,6 +41,11 @@ class _Watch(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self._found, self._asked, self._formulas = found, asked, formulas
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Else torch imports all of its compiler at the first operator: seconds, and nothing is compiled here."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         result = func(*args, **kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Sequence, Tuple
@@ -35,7 +36,8 @@ def profiled(
     """The events of these steps, and the processor's generated kernels by their scope. RuntimeError: no profiler."""
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # torch 2.13 else writes two lines for each start
     place = torch.device(device.place()).type
-    with _named(inductor.modules() if hasattr(torch, "compile") else []) as generated, _profiler(place) as profile:
+    loaded = "torch._inductor.codecache" in sys.modules  # to import it takes seconds, which eager need not spend
+    with _named(inductor.modules() if loaded else []) as generated, _profiler(place) as profile:
         for _ in range(steps):
             with torch.autograd.profiler.record_function(STEP):
                 call()

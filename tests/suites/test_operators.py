@@ -192,3 +192,12 @@ assert module.cpp_fused_add_0 is kernel
 assert list(found) == ["fused add(float32[2x2])"] and found["fused add(float32[2x2])"].bytes == 16, found
 """
     held(snippet(HEAD + code, "eager"))
+
+
+def test_an_eager_profile_imports_no_compiler(snippet: Snippet) -> None:
+    code = """
+before = "torch._dynamo" in sys.modules
+run(torch.tanh)
+assert before or "torch._dynamo" not in sys.modules, "it takes seconds"
+"""
+    held(snippet(HEAD + code, "eager"))
