@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Both set up all they need on a fresh checkout.
 # make turns every failing recipe's exit code into 2: CI reads ours from `torchmatrix` itself.
-.PHONY: run test lint schemas facts bench fuzz crash-matrix clean
+.PHONY: run test lint schemas cases facts bench fuzz crash-matrix clean
 
 # A name on PATH may be a shim of a version that is not installed, so each is tried.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
@@ -23,8 +23,12 @@ lint: .venv/test
 schemas: .venv/test
 	$(BIN)/python tests/generate_schemas.py
 
+cases: .venv/test
+	$(BIN)/python tests/generate_cases.py
+
 facts: .venv/test
 	$(BIN)/python tests/generate_facts.py
+	$(BIN)/python tests/generate_peaks.py
 
 # So many inputs for each parser of bytes that we did not write; some hours of one core.
 N ?= 100000

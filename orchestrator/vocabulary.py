@@ -44,6 +44,7 @@ class Cause(StrEnum):
     ABORT = "abort"
     KILLED = "killed"
     HANG = "hang"
+    THROTTLED = "throttled"
     VERSION_MISMATCH = "version mismatch"
     REPORT_UNREADABLE = "report unreadable"
     NO_TESTS = "no tests"

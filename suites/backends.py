@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 import torch
 
-from suites import exits
+from suites import exits, inductor
 
 _PACKAGE = {"openvino": ("openvino", "openvino.torch"), "torch_tensorrt": ("torch_tensorrt", "torch_tensorrt")}
 """Backend -> the package that registers it, and the module to import for that."""
@@ -30,11 +30,20 @@ _LACKING = {
 
 @dataclass(frozen=True)
 class Use:
-    """What became of one load in a backend."""
+    """What became of one load in a backend.
+
+    `skipped` are frames that dynamo gave back to Python; `fused` are the members of each kernel, and `left` the
+    operators that the compiler left to torch: both None where the backend does not tell. `cached` are hits and misses
+    of the cache of compiled graphs, None where there is none.
+    """
 
     graphs: int
     breaks: Dict[str, int]
     taken: int
+    skipped: int = 0
+    fused: Optional[Tuple[Tuple[str, ...], ...]] = None
+    left: Optional[Tuple[str, ...]] = None
+    cached: Optional[Tuple[int, int]] = None
 
 
 def ready(backend: str) -> None:
@@ -57,15 +66,15 @@ def ready(backend: str) -> None:
         )
 
 
-def through(backend: str, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """The computation as it runs in a backend."""
+def through(backend: str, compute: Callable[..., Any], dynamic: Optional[bool] = None) -> Callable[..., Any]:
+    """The computation as it runs in a backend; `dynamic` as torch.compile takes it."""
     if backend == "eager":
         return compute
     if backend == "openvino":
         # OpenVINO computes in bf16 where the processor can, unless told: the numbers would then depend on the machine.
         options: Dict[str, Any] = {"config": {"INFERENCE_PRECISION_HINT": "f32"}}
-        return torch.compile(compute, backend=backend, options=options)
-    return torch.compile(compute, backend=backend)
+        return torch.compile(compute, backend=backend, options=options, dynamic=dynamic)
+    return torch.compile(compute, backend=backend, dynamic=dynamic)
 
 
 def start(backend: str) -> int:
@@ -77,6 +86,7 @@ def start(backend: str) -> int:
 
     reset()
     counters.clear()
+    inductor.found_cache()
     return _taken(backend)
 
 
@@ -86,18 +96,60 @@ def used(backend: str, before: int) -> Use:
         return Use(graphs=0, breaks={}, taken=0)
     from torch._dynamo.utils import counters
 
-    breaks = {str(reason).strip().splitlines()[0][:300]: number for reason, number in counters["graph_break"].items()}
-    return Use(graphs=int(counters["stats"]["unique_graphs"]), breaks=breaks, taken=_taken(backend) - before)
+    breaks = {_reason(str(reason)): number for reason, number in counters["graph_break"].items()}
+    frames = counters["frames"]
+    fused, left = _made(backend, before)
+    return Use(
+        graphs=int(counters["stats"]["unique_graphs"]),
+        breaks=breaks,
+        taken=_taken(backend) - before,
+        skipped=max(0, int(frames["total"]) - int(frames["ok"])),
+        fused=fused,
+        left=left,
+        cached=inductor.cache_hits(counters) if backend == "inductor" else None,
+    )
+
+
+def _reason(text: str) -> str:
+    """Why a graph was broken, on one line: its title, and the explanation that newer torch puts under it."""
+    lines = [line.strip() for line in text.strip().splitlines()] or [""]
+    told = next((line.partition(":")[2].strip() for line in lines if line.startswith("Explanation:")), "")
+    return (f"{lines[0]}: {told}" if told else lines[0])[:300]
+
+
+def _made(backend: str, before: int) -> Tuple[Optional[Tuple[Tuple[str, ...], ...]], Optional[Tuple[str, ...]]]:
+    """The members of each kernel since then, and what was left to torch, where the backend tells."""
+    if backend == "inductor":
+        texts = inductor.sources(before)
+        if texts is None:
+            return None, None
+        left = {name for text in texts for name in inductor.left_to_torch(text)}
+        return tuple(kernel for text in texts for kernel in inductor.kernels(text)), tuple(sorted(left))
+    if backend == "openvino":
+        return _in_openvino(before), None
+    return None, None
+
+
+def _in_openvino(before: int) -> Optional[Tuple[Tuple[str, ...], ...]]:
+    """The operators in each node that OpenVINO runs: it keeps the names that they had in the graph."""
+    from openvino.frontend.pytorch.torchdynamo import execute
+
+    try:
+        nodes = [
+            (int(info["execOrder"].value), str(info["originalLayersNames"].value))
+            for model in list(execute.compiled_cache.values())[before:]
+            for info in (node.get_rt_info() for node in model.get_runtime_model().get_ordered_ops())
+        ]
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+        return None
+    told = (tuple(dict.fromkeys(re.findall(r"aten\.(\w+)\.", names))) for _, names in nodes)
+    return tuple(kernel for kernel in told if kernel)
 
 
 def _taken(backend: str) -> int:
     """How much the backend has taken since the process began, counted where it keeps what it made."""
     if backend == "inductor":
-        from torch._inductor.codecache import PyCodeCache
-
-        cache: Any = PyCodeCache  # older torch keeps a dictionary `cache` instead of a list
-        modules = cache.modules if hasattr(cache, "modules") else cache.cache.values()
-        return sum(hasattr(module, "call") for module in modules)  # kernels have none, graphs do
+        return len(inductor.modules())
     if backend == "openvino":
         from openvino.frontend.pytorch.torchdynamo import execute
 

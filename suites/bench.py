@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import pytest
 import torch
 
-from suites import backends, expected, numerics, timing
+from suites import backends, compiling, expected, numerics, operators, roofline, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
+from suites.fingerprint import fingerprints
+from suites.precisions import dtype, result_dtype
+from suites.work import Compute, Labels, Work
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -19,40 +21,7 @@ if TYPE_CHECKING:
     from suites.bundle import Bundle
     from suites.cell import Cell
 
-_DTYPE = {"fp32": torch.float32, "bf16": torch.bfloat16}
-Compute = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What a figure is a figure of: all texts, none of them empty."""
-
-    load: str
-    shapes: str
-    precision: str
-    model: str
-    version: str
-
-
-@dataclass(frozen=True)
-class Work(Labels):
-    """One computation of a load.
-
-    `compute` takes the inputs; `drive` turns it into what one step calls (a training step, say) and is given the
-    module whose parameters it moves. `reference` is the formula in plain words where `compute` is not. `flops` and
-    `bytes` are what one step does, by the conventions of `formulas`.
-    """
-
-    compute: Compute
-    inputs: Tuple[torch.Tensor, ...]
-    flops: int = 0
-    bytes: int = 0
-    drive: Optional[Callable[[Compute, Any], Compute]] = None
-    reference: Optional[Compute] = None
-
-    def step(self, forward: Compute, module: Any) -> Compute:
-        """What one step calls."""
-        return self.drive(forward, module) if self.drive else forward
+_SHOWN = ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio")
 
 
 class Bench:
@@ -65,7 +34,10 @@ class Bench:
         self.size = size
         self.steps = steps
         self.ranks = ranks
+        self.structures: List[Dict[str, Any]] = []
         self.uses: List[Dict[str, Any]] = []
+        self.fingerprints: List[Dict[str, Any]] = []
+        self.compiled: Dict[Tuple[str, str, str], Dict[str, Any]] = {}  # by load, shapes and precision
         self.figures: Dict[str, List[str]] = {}
         self.case = ""
         self._no_toolchain = ""
@@ -78,14 +50,14 @@ class Bench:
     def random(self, *shape: int, precision: str = "fp32", salt: int = 0) -> torch.Tensor:
         """Normal random numbers, the same on every device: they are drawn on the processor."""
         generator = torch.Generator().manual_seed(self.cell.seed * 1000 + salt)
-        return torch.randn(*shape, generator=generator).to(_DTYPE[precision]).to(self.device.place())
+        return torch.randn(*shape, generator=generator).to(dtype(precision)).to(self.device.place())
 
     def module(self, make: Callable[[], torch.nn.Module], precision: str = "fp32") -> torch.nn.Module:
         """A module with seeded parameters, on the device."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.cell.seed)
             made = make()
-        return made.to(_DTYPE[precision]).to(self.device.place())
+        return made.to(dtype(precision)).to(self.device.place())
 
     def run(self, work: Work) -> None:
         """Check the work against fp64, hold the backend to what it should take, and time it. Raises or skips."""
@@ -94,15 +66,21 @@ class Bench:
             pytest.skip(self._no_toolchain)
         exact = self._reference(work)
         if self.backend == "eager":
-            plain = [one.to(_DTYPE[work.precision]) for one in exact]
+            plain = [one.to(result_dtype(work.precision)) for one in exact]
         else:
             plain = self._fresh(work, lambda compute: compute)[1]
         self.device.reset_peak()
         call, result, seconds, use = self._compiled(work)
+        self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
+        self.compiled[work.load, work.shapes, work.precision] = compiling.told(use)
         self._hold(work, use)
         self._write(work, error, seconds, use)
+        self._repeat(work, call, result)
+        operators.examine(self, work, call)
         self._time(work, call)
+        compiling.warm(self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one)))
+        compiling.vary(self, work)
 
     def finish(self) -> None:
         """Write what holds for the whole process: on a processor, how much memory it had at most."""
@@ -117,32 +95,15 @@ class Bench:
             return "high"
         return set_to
 
-    def row(self, work: Labels, metric: str, value: float, unit: str, **more: Any) -> None:
-        """Write a metric row of a work. AssertionError when the value is no finite number."""
-        row = {
-            "cell": self.cell.id,
-            "metric": metric,
-            "value": value,
-            "unit": unit,
-            "direction": more.get("direction", "lower"),
-            "load": work.load,
-            "model": work.model,
-            "model_version": work.version,
-            "shapes": work.shapes,
-            "precision": work.precision,
-            "device": self.device.place(),
-            "warmup": more.get("warmup", 0),
-            "samples": more.get("samples", 1),
-            "statistic": more.get("statistic", "exact"),
-            "timer": more.get("timer", "none"),
-            "seed": self.cell.seed,
-        }
+    def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
+        """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""
         try:
-            self.bundle.metric(row)
+            self.bundle.metric(rows.row(self.cell, self.device.place(), work, metric, value, unit, **more))
         except ValueError as problem:
             raise AssertionError(f"numerics: {problem}") from None
-        if metric in ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio"):
-            self.figures.setdefault(self.case, []).append(f"{metric} {value:.3g} {unit}")
+        if metric in _SHOWN:
+            told = f"{metric} unmeasurable" if value is None else f"{metric} {value:.3g} {unit}"
+            self.figures.setdefault(self.case, []).append(told)
 
     def _reference(self, work: Work) -> List[torch.Tensor]:
         place = self.device.exact()
@@ -200,32 +161,53 @@ class Bench:
     def _write(self, work: Work, error: numerics.Error, seconds: float, use: backends.Use) -> None:
         self.row(work, "error", error.result, "relative rmse")
         self.row(work, "error_ratio", error.ratio, "ratio")
+        self.row(work, "error_largest", error.largest, "of the size")
+        self.row(work, "ulp_largest", error.distance.largest, "ulp", statistic="max")
+        self.row(work, "ulp_p99", error.distance.p99, "ulp", statistic="p99")
+        self.row(work, "exact_share", error.distance.exact, "fraction", direction="higher")
+        self.row(work, "nonfinite", 0, "count", direction="equal")
         if self.backend != "eager":
-            self.row(work, "compile_cold", seconds, "s", timer="perf_counter")
-            self.row(work, "graphs", use.graphs, "count", direction="equal")
-            self.row(work, "graph_breaks", sum(use.breaks.values()), "count")
-            self.row(work, "taken", use.taken, backends.UNIT.get(self.backend, "graphs"), direction="equal")
+            compiling.rows(self, work, use, seconds)
+
+    def _repeat(self, work: Work, call: Compute, first: List[torch.Tensor]) -> None:
+        """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones."""
+        if not work.changes_itself:
+            again = _run(call, list(work.inputs))
+        elif self.backend == "eager":
+            again = self._fresh(work, lambda compute: compute)[1]
+        else:
+            return
+        same = all(torch.equal(one, two) for one, two in zip(first, again))  # noqa: B905 - strict= is not in Python 3.9
+        self.row(work, "deterministic", int(same), "0 or 1", direction="higher", samples=2)
+        if not same:
+            self.figures.setdefault(self.case, []).append("not deterministic")
+            asked = torch.are_deterministic_algorithms_enabled()
+            assert not asked, "numerics: two runs of the same call differ, and deterministic algorithms were asked for"
 
     def _time(self, work: Work, call: Compute) -> None:
-        warmup = max(1, self.steps // 5)
         arguments = list(work.inputs)
 
         def once() -> None:
             with torch.no_grad():  # a training step turns gradients on for itself
                 call(*arguments)
 
-        self.device.samples(once, warmup)
-        samples = self.device.samples(once, self.steps)
-        statistic = self.device.STATISTIC
-        seconds = timing.one_figure(samples, statistic)
-        more = {"warmup": warmup, "samples": len(samples), "statistic": statistic, "timer": self.device.TIMER}
-        self.row(work, "latency", seconds * 1e3, "ms", **more)
-        if work.flops:
-            self.row(work, "tflops", work.flops / seconds / 1e12, "TFLOP/s", direction="higher", **more)
-        if work.bytes:
-            self.row(work, "gbps", work.bytes / seconds / 1e9, "GB/s", direction="higher", **more)
+        took = timing.timed(once, self.device, self.steps, self.cell.profile)
+        self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
+        for metric, amount, unit, scale in (
+            ("tflops", work.flops, "TFLOP/s", 1e12),
+            ("gbps", work.bytes, "GB/s", 1e9),
+        ):
+            if amount:
+                rate = None if took.seconds is None else amount / took.seconds / scale
+                told = {**rows.of_time(took), "spread": None, "formula": work.formula}
+                self.row(work, metric, rate, unit, direction="higher", **told)
+        roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
             self.row(work, "memory_peak", self.device.peak(), "bytes")
+
+
+def _times(value: Optional[float], factor: float) -> Optional[float]:
+    return None if value is None else value * factor
 
 
 def _run(step: Compute, inputs: Sequence[torch.Tensor]) -> List[torch.Tensor]:

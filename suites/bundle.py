@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
 
 from suites.junit import Case, document
 
@@ -39,6 +39,13 @@ ROW = (
     "statistic",
     "timer",
     "seed",
+    "scope",
+    "method",
+    "formula",
+    "spread",
+    "conditions",
+    "valid",
+    "why",
 )
 """The keys of a metric row: all of them, in this order."""
 
@@ -65,20 +72,27 @@ class Bundle:
         self._append(PROGRESS, line)
 
     def metric(self, row: Dict[str, Any]) -> None:
-        """Append a metric row; ValueError when a key is missing or the value is no finite number."""
+        """Append a metric row; ValueError when a key is missing, or a valid value is no finite number."""
         if tuple(row) != ROW:
             raise ValueError(f"a metric row has the keys {', '.join(ROW)}")
-        if not math.isfinite(row["value"]):
-            raise ValueError(f"metric {row['metric']} of {row['load']} is {row['value']}")
+        value = row["value"]
+        if value is None and not (row["why"] and not row["valid"]):
+            raise ValueError(f"metric {row['metric']} of {row['load']} has no value, and nothing says why")
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"metric {row['metric']} of {row['load']} is {value}")
         self._append(METRICS, row)
 
     def cases(self, cell: str, cases: Sequence[Case]) -> None:
         """Write the JUnit file."""
         self._replace(JUNIT, document(cell, cases))
 
-    def seal(self, code: int, tests: int) -> None:
-        """Write the final line, then the checksums: after this the bundle is complete."""
-        self.progress(event="final", exit=code, tests=tests)
+    def seal(self, code: int, tests: int, expected: Optional[int] = None) -> None:
+        """Write the final line, then the checksums: after this the bundle is complete.
+
+        `expected` is how many tests there are by what is written down, where that is known.
+        """
+        known = {} if expected is None else {"expected": expected}
+        self.progress(event="final", exit=code, tests=tests, **known)
         lines = [f"{_sha256(self.folder / name)}  {name}\n" for name in FILES if (self.folder / name).exists()]
         self._replace(CHECKSUMS, "".join(lines).encode())
 

@@ -10,17 +10,25 @@ import tempfile
 from pathlib import Path
 from typing import Dict, Optional, Sequence
 
-from suites import exits, observe
+from suites import cases, exits, observe
 from suites.bundle import CELL, ENVIRONMENT, STRUCTURE, Bundle
 from suites.cell import Cell, CellError, named_by, requested
 from suites.devices import DeviceMissing, pick
 from suites.junit import Case
-from suites.request import Request, parse
+from suites.request import PROFILES, Request, parse
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the suite; the exit code is 0 all passed, 1 a test failed, 2 usage, 4 device missing or lost."""
     request = parse(argv)
+    there = cases.read(Path(__file__).parent) or {}
+    if request.listing:
+        print(cases.listing(there, request.profile or PROFILES[-1], request.loads))
+        return exits.PASSED
+    unknown = [glob for glob in request.loads if not any(cases.fits(name, [glob]) for name in there)]
+    if unknown:
+        print(f"python -m suites: no load is named {', '.join(unknown)}: --list prints all", file=sys.stderr)
+        return exits.USAGE
     try:
         cell = requested(request)
         _with_environment(cell.axes.get("env", ""), argv)

@@ -23,6 +23,8 @@ OUT_OF_DISK = "out of disk"
 OUT_OF_SHARED_MEMORY = "out of shared memory"
 DRIVER_TOO_OLD = "driver too old"
 NO_KERNEL_IMAGE = "no kernel image"
+HANG = "hang"
+THROTTLED = "throttled"
 
 WORDS = (
     NUMERICS,
@@ -40,6 +42,8 @@ WORDS = (
     OUT_OF_SHARED_MEMORY,
     DRIVER_TOO_OLD,
     NO_KERNEL_IMAGE,
+    HANG,
+    THROTTLED,
 )
 
 

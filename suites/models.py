@@ -7,7 +7,10 @@ from typing import Any, Callable, Tuple
 import torch
 from torch import nn
 
+from suites.formulas import matmul_flops, training_flops
+
 VERSION = "1"  # raise when anything here changes: figures of two versions are not comparable
+HEADS = 4
 
 
 def convnet() -> nn.Module:
@@ -28,7 +31,7 @@ def convnet() -> nn.Module:
 class TransformerBlock(nn.Module):
     """Pre-norm attention and a feed-forward net around residual paths, written out so that every torch runs it."""
 
-    def __init__(self, width: int = 64, heads: int = 4) -> None:
+    def __init__(self, width: int = 64, heads: int = HEADS) -> None:
         super().__init__()
         self.heads = heads
         self.norm_in = nn.LayerNorm(width)
@@ -50,6 +53,21 @@ class TransformerBlock(nn.Module):
         tokens = tokens + self.out(seen.transpose(1, 2).reshape(batch, length, width))
         fed: torch.Tensor = self.feed(self.norm_mid(tokens))
         return tokens + fed
+
+
+def convnet_flops(images: int, *, training: bool) -> int:
+    """Of a step: its convolution and its linear layer as products. No gradient goes on to the images."""
+    convolution = matmul_flops(images, 16, 16 * 16, 3 * 3 * 3)
+    linear = matmul_flops(1, images, 10, 256)
+    return 2 * convolution + 3 * linear if training else convolution + linear
+
+
+def transformer_flops(shape: Tuple[int, int, int], heads: int, *, training: bool) -> int:
+    """Of a step of the block on batch x length x width: `training_flops` for each token, a third of it forward."""
+    batch, length, width = shape
+    parameters = 12 * width * width  # four projections, and four times the width up and down again
+    whole = batch * length * training_flops(parameters, 1, heads, width // heads, length)
+    return whole if training else whole // 3
 
 
 def training_step(forward: Callable[..., Any], module: nn.Module) -> Callable[..., Tuple[torch.Tensor, ...]]:

@@ -9,36 +9,32 @@ pass would hide an error that doubles.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Sequence
 
+from suites import ulps
 from suites.exits import NUMERICS
+from suites.precisions import MULTIPLIER, PRECISIONS, tolerance
 
 if TYPE_CHECKING:
     import torch
 
-_MULTIPLIER = {"fp32": 2.0, "bf16": 3.0}
-_TOLERANCE = {
-    # How precise a product of fp32 may be: all of it, TensorFloat-32 (10 bits) or bfloat16 (7 bits).
-    ("fp32", "highest"): 1e-4,
-    ("fp32", "high"): 1e-2,
-    ("fp32", "medium"): 1e-1,
-    ("bf16", "highest"): 5e-2,
-    ("bf16", "high"): 5e-2,
-    ("bf16", "medium"): 5e-2,
-}
-_ROUNDING = {"fp32": 2**-24 / 3**0.5, "bf16": 2**-9 / 3**0.5}  # rmse of rounding values of size 1
 _FEW = 1000  # elements under which chance rules the rmse, and the multiplier is the larger one
 
 
 @dataclass(frozen=True)
 class Error:
-    """Errors against fp64, in units of the reference's own size: of the result, of the plain one, what is allowed."""
+    """Errors against fp64, in units of the reference's own size: of the result, of the plain one, what is allowed.
+
+    `largest` is the largest difference of one element, `distance` the same errors in units in the last place.
+    """
 
     result: float
     plain: float
     allowed: float
     rounding: float
+    largest: float
+    distance: ulps.Distance
 
     @property
     def ratio(self) -> float:
@@ -67,6 +63,7 @@ def compare(
         for got, near, true, size in zip(result, plain, exact, sizes)  # noqa: B905 - strict= is not in Python 3.9
     ]
     worst = max(errors, key=lambda error: error.result / error.allowed)
+    worst = replace(worst, distance=ulps.distance(result, exact))
     if worst.result > worst.allowed:
         raise AssertionError(
             f"{NUMERICS}: error against fp64 is {worst.result:.2e} of the result's size, {worst.allowed:.2e} is allowed"
@@ -85,13 +82,16 @@ def _error(
         if not bool(values.isfinite().all()):
             lost = int((~values.isfinite()).sum())
             raise AssertionError(f"{NUMERICS}: {lost} of {values.numel()} values{what} are not finite")
-    multiplier = 3.0 if got.numel() < _FEW else _MULTIPLIER[precision]
+    known = PRECISIONS[precision]
+    multiplier = 3.0 if got.numel() < _FEW else MULTIPLIER[known.rule]
     plain = _rms(near.to(true) - true) / size
     return Error(
         result=_rms(got.to(true) - true) / size,
         plain=plain,
-        allowed=multiplier * plain + _TOLERANCE[precision, matmul] / 10,
-        rounding=_ROUNDING[precision],
+        allowed=multiplier * plain + tolerance(precision, matmul) / 10,
+        rounding=2.0 ** -(known.bits + 1) / 3**0.5,  # rmse of rounding values of size 1
+        largest=float((got.to(true) - true).abs().max()) / size if got.numel() else 0.0,
+        distance=ulps.NONE,
     )
 
 

@@ -9,6 +9,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional
 
+from suites import peaks
+from suites.devices import experience
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -57,12 +60,23 @@ def environment(torch: Optional[ModuleType], device: Optional[ModuleType], run: 
         more_axes, more_facts = device.observe()
         axes.update(more_axes)
         facts.update(more_facts)
-        facts["device_memory"] = str(device.memory())
+        facts.update(of_adapter(device))
     return {
         "schema_version": 1,
         "started": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         "axes": {name: value for name, value in axes.items() if value},
         "facts": {name: value for name, value in facts.items() if value},
+    }
+
+
+def of_adapter(device: ModuleType) -> Dict[str, str]:
+    """What every adapter tells: its memory, what it is at most, and on what the adapter itself was ever run."""
+    free = device.free_memory()
+    return {
+        "device_adapter": f"{device.__name__.rsplit('.', 1)[-1]}: {experience(device)}",
+        "device_memory": str(device.memory()),
+        "device_memory_free": "" if free is None else str(free),
+        **peaks.facts(device.title(), device.units()),
     }
 
 

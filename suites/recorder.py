@@ -1,27 +1,36 @@
-"""The pytest plugin: progress as it happens, the cases for the JUnit file, the profile, and the bench."""
+"""The pytest plugin: progress as it happens, the cases for the JUnit file, the profile, and the bench.
+
+After a test that failed the device is asked whether it still works. An error that sticks to it (CUDA's do: all calls
+after the first fail likewise) would fail every test that follows: the session stops, the first failure is marked as the
+cause, and one line stands for the rest.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 import pytest
 
-from suites import exits
-from suites.devices import word_for
+from suites import cases, exits
+from suites.devices import sticky, word_for
 from suites.junit import Case
 from suites.request import PROFILES
 
 if TYPE_CHECKING:
     from suites.bench import Bench
     from suites.bundle import Bundle
+    from suites.request import Request
 
 
 class Recorder:
     """Follows a pytest session."""
 
-    def __init__(self, bundle: Bundle, bench: Bench) -> None:
+    def __init__(self, bundle: Bundle, bench: Bench, request: Request) -> None:
         self.bundle = bundle
         self._bench = bench
+        self._request = request
+        self._session: Any = None
         self.cases: List[Case] = []
         self.device_lost = ""
         self._phases: Dict[str, Any] = {}
@@ -32,16 +41,25 @@ class Recorder:
         """The bench of this run."""
         return self._bench
 
-    def pytest_collection_modifyitems(self, config: Any, items: List[Any]) -> None:
-        """Leave out what only a larger profile runs; the environment comes first, as what explains all else."""
-        level = PROFILES.index(self._bench.cell.profile)
-        compiled = self._bench.backend != "eager"
-        out = [item for item in items if PROFILES.index(_least_profile(item, compiled)) > level]
+    @pytest.fixture(scope="session")
+    def request_of_run(self) -> Request:
+        """What was asked for on the command line."""
+        return self._request
+
+    def pytest_collection_modifyitems(self, session: Any, config: Any, items: List[Any]) -> None:
+        """Leave out other loads and larger profiles; the environment comes first, as what explains all else."""
+        self._session = session
+        profile, compiled = self._bench.cell.profile, self._bench.backend != "eager"
+        kept: List[Any] = []
+        out: List[Any] = []
+        for item in items:
+            runs = cases.runs_in(least_profiles(item), profile, compiled) and cases.fits(
+                item.nodeid, self._request.loads
+            )
+            (kept if runs else out).append(item)
         if out:
             config.hook.pytest_deselected(items=out)
-        items[:] = sorted(
-            (item for item in items if item not in out), key=lambda item: "_environment" not in item.nodeid
-        )
+        items[:] = sorted(kept, key=lambda item: "_environment" not in item.nodeid)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins."""
@@ -75,32 +93,74 @@ class Recorder:
         self._phases[report.when] = report
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """A test ended: keep its case."""
+        """A test ended: keep its case, and stop when it left a device on which nothing can run any more."""
         case = self._case(nodeid)
+        if case.outcome in {"failed", "error"}:
+            case = self._examined(case)
         self.cases.append(case)
         self.bundle.progress(event="end", test=nodeid, outcome=case.outcome)
+        if self.device_lost and self._session is not None:
+            self._session.shouldstop = self.device_lost
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_teardown(self, item: Any) -> None:
-        """A lost device fails everything after it: stop at the first."""
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """One line for all that the device did not live to see."""
         if self.device_lost:
-            item.session.shouldstop = self.device_lost
+            left = len(session.items) - sum(case.name in {item.nodeid for item in session.items} for case in self.cases)
+            first = self.cases[-1].name
+            if left > 0:
+                self._add(
+                    "cascade", "skipped", f"cascade: {left} cases were not run, the device is broken since {first}"
+                )
+
+    def miss(self, expected: Sequence[str]) -> bool:
+        """Make a case of it when some that are expected were lost without a word; whether there were such."""
+        lost = cases.lost(expected, [case.name for case in self.cases])
+        if lost:
+            some = ", ".join(map(cases.short, lost[:5])) + (", ..." if len(lost) > 5 else "")
+            self._add(
+                "number of cases", "error", f"collection: {len(lost)} of {len(expected)} cases did not run: {some}"
+            )
+        return bool(lost)
 
     def pytest_collectreport(self, report: Any) -> None:
         """A file that cannot be collected is a case of its own, not a silence."""
         if report.failed:
-            self.bundle.progress(event="start", test=report.nodeid)
             text = report.longreprtext
             lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
-            message = f"collection: {lines[0] if lines else 'failed'}"
-            self.cases.append(Case(name=report.nodeid, outcome="error", message=message, detail=text, seconds=0.0))
-            self.bundle.progress(event="end", test=report.nodeid, outcome="error")
+            self._add(report.nodeid, "error", f"collection: {lines[0] if lines else 'failed'}", text)
 
     def pytest_internalerror(self, excrepr: Any) -> None:
         """Our own bug is an error in the report, not a silence."""
         text = str(excrepr)
-        message = f"internal error of the suite: {text.strip().splitlines()[-1]}"
-        self.cases.append(Case(name="session", outcome="error", message=message, detail=text, seconds=0.0))
+        self._add("session", "error", f"internal error of the suite: {text.strip().splitlines()[-1]}", text)
+
+    def _add(self, name: str, outcome: str, message: str, detail: str = "") -> None:
+        """A case that is no test."""
+        self.bundle.progress(event="start", test=name)
+        self.cases.append(Case(name=name, outcome=outcome, message=message, detail=detail, seconds=0.0))
+        self.bundle.progress(event="end", test=name, outcome=outcome)
+
+    def _examined(self, case: Case) -> Case:
+        """The failed case, as the cause of all that follows where the device does not answer since."""
+        stays = sticky(self._bench.device, case.detail)
+        ill = "" if self.device_lost else self._illness() or ("not asked, this error stays" if stays else "")
+        if not ill:
+            return case
+        told = case.message if case.message.startswith(exits.DEVICE_LOST) else f"{exits.DEVICE_LOST}: {case.message}"
+        self.device_lost = told
+        return replace(case, message=told, detail=f"{case.detail}\nThe device's health check afterwards: {ill}\n")
+
+    def _illness(self) -> str:
+        """What the device's health check raises, or an empty text: wrong numbers are for the loads to tell."""
+        try:
+            self._bench.device.synchronise()
+            self._bench.device.health()
+        except AssertionError:
+            return ""
+        except Exception as error:  # noqa: BLE001 - each device's library has its own
+            full = word_for(self._bench.device, str(error)) == exits.OUT_OF_MEMORY
+            return "" if full else f"{type(error).__name__}: {error}"
+        return ""
 
     def _case(self, nodeid: str) -> Case:
         seconds = sum(report.duration for report in self._phases.values())
@@ -116,6 +176,8 @@ class Recorder:
         return Case(name=nodeid, outcome=outcome, message=message, detail=bad.longreprtext, seconds=seconds)
 
 
-def _least_profile(item: Any, compiled: bool) -> str:
-    marks = [item.get_closest_marker(name) for name in ("profile", "compiled_from") if compiled or name == "profile"]
-    return max((mark.args[0] for mark in marks if mark), key=PROFILES.index, default=PROFILES[0])
+def least_profiles(item: Any) -> Tuple[str, str]:
+    """The least profile that runs a test: by itself, and through a compile backend."""
+    marked = [item.get_closest_marker(name) for name in ("profile", "compiled_from")]
+    itself, compiled = (mark.args[0] if mark else PROFILES[0] for mark in marked)
+    return itself, max(itself, compiled, key=PROFILES.index)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, Optional, Sequence, Tuple
 
-DEVICES = ("auto", "cpu", "cuda", "xpu", "mps")
+from suites import devices
+
+DEVICES = ("auto", *devices.NAMES)
 PROFILES = ("smoke", "standard", "deep")
 DEFAULTS: Dict[str, Tuple[int, int]] = {"smoke": (256, 8), "standard": (2048, 50), "deep": (4096, 100)}
 """Size and timed steps of each profile."""
@@ -25,6 +27,10 @@ class Request:
     cell: Optional[Path]
     out: Optional[Path]
     seed: Optional[int]
+    loads: Tuple[str, ...] = ()
+    listing: bool = False
+    checkpoint: Optional[Path] = None
+    save_checkpoint: Optional[Path] = None
 
 
 def parse(argv: Sequence[str]) -> Request:
@@ -43,6 +49,10 @@ def parse(argv: Sequence[str]) -> Request:
     parser.add_argument("--cell", type=Path, metavar="FILE", help="cell.json: the combination this run stands for")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the bundle goes, made if missing")
     parser.add_argument("--seed", type=_count(0), metavar="N", help="seed of all random inputs")
+    parser.add_argument("--load", action="append", default=[], metavar="GLOB", help="only these: matmul, *.square")
+    parser.add_argument("--list", action="store_true", help="print the cases of the profile, and run nothing")
+    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="what another cell saved, loaded here too")
+    parser.add_argument("--save-checkpoint", type=Path, metavar="FILE", help="where to leave this cell's own")
     given = parser.parse_args(argv)
     if given.compile and given.backend == "eager":
         parser.error("--compile and --backend eager contradict each other")
@@ -55,6 +65,10 @@ def parse(argv: Sequence[str]) -> Request:
         cell=given.cell,
         out=given.out,
         seed=given.seed,
+        loads=tuple(given.load),
+        listing=given.list,
+        checkpoint=given.checkpoint,
+        save_checkpoint=given.save_checkpoint,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from suites import exits, observe
+from suites import cases, exits, observe, operators
 from suites.bench import Bench
 from suites.bundle import CELL, ENVIRONMENT, STRUCTURE, Bundle
 from suites.cell import Cell, named_by
@@ -45,13 +45,22 @@ def run(bundle: Bundle, cell: Cell, request: Request, device: ModuleType) -> int
         steps=request.steps or steps,
         ranks=ranks,
     )
-    recorder = Recorder(bundle, bench)
+    recorder = Recorder(bundle, bench, request)
     print(f"{cell.id}: {cell.profile}, size {bench.size}, {bench.steps} steps, {bench.backend} on {device.place()}")
     code = _pytest(recorder)
+    there = cases.read(_HERE)
+    expected = None
+    if there is not None:
+        chosen = cases.chosen(there, cell.profile, bench.backend != "eager", request.loads)
+        expected = len(chosen)
+        if code in (exits.PASSED, exits.FAILED) and recorder.miss(chosen):
+            code = exits.FAILED
     bench.finish()
-    bundle.put(STRUCTURE, {"schema_version": 1, "backends": bench.uses})
+    loads = operators.told(bench.structures, bench.compiled)
+    structure = {"schema_version": 1, "backends": bench.uses, "loads": loads, "fingerprints": bench.fingerprints}
+    bundle.put(STRUCTURE, structure)
     bundle.cases(cell.id, recorder.cases)
-    bundle.seal(code, len(recorder.cases))
+    bundle.seal(code, len(recorder.cases), expected)
     print(table(recorder.cases, bench.figures))
     return code
 

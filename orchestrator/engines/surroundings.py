@@ -9,19 +9,21 @@ from orchestrator.engines.task import Task
 _INTEL = re.compile(r"MAX|ARC|FLEX|PVC|BMG|[AB][357][1-9]0$")  # the last are Arc cards; A100, B300, A6000 are NVIDIA's
 
 
-def variables(task: Task, *, scratch: str, path: str) -> dict[str, str]:
+def variables(task: Task, *, scratch: str, path: str, cache: str = "") -> dict[str, str]:
     """Variables by name: caches and home lie under the folder `scratch`; `path` is where `suites` is imported from.
 
+    What compilers keep for the next cell goes below `cache` where there is one.
     `USER` is set because torch names its compile cache after the user, and fails when the number has no name.
     """
+    compiled = cache or f"{scratch}/cache"
     return {
         "HOME": scratch,
         "TMPDIR": scratch,
         "USER": "torchmatrix",
         "LOGNAME": "torchmatrix",
         "XDG_CACHE_HOME": f"{scratch}/cache",
-        "TORCHINDUCTOR_CACHE_DIR": f"{scratch}/cache/inductor",
-        "TRITON_CACHE_DIR": f"{scratch}/cache/triton",
+        "TORCHINDUCTOR_CACHE_DIR": f"{compiled}/inductor",
+        "TRITON_CACHE_DIR": f"{compiled}/triton",
         "PYTHONPATH": path,
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

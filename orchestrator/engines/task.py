@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestrator.engines.compile_cache import CompileCache
 from orchestrator.masking import NOTHING, Masker
 from orchestrator.model import Image, PlannedCell
 
@@ -22,7 +23,8 @@ class Task(Struct, frozen=True, kw_only=True):
     folder that receives the bundle's files and `log.txt`; what an interrupted try left there is removed first.
     `devices` are ids as the vendor's runtime names them (`0`, `GPU-…`, `nvidia.com/gpu=0`, `/dev/dri/renderD128`).
     `secrets` are files of this host by the secret's name: the cell may read them, `NAME_FILE` says where. `masker`
-    keeps what is in them out of everything that is taken from the cell.
+    keeps what is in them out of everything that is taken from the cell. `cache` is what compilers left in earlier cells
+    that were the same in all that matters to them; what this one leaves is taken when it ends with 0.
     """
 
     run_id: str
@@ -38,6 +40,7 @@ class Task(Struct, frozen=True, kw_only=True):
     devices: tuple[str, ...]
     secrets: Mapping[str, Path] = {}
     masker: Masker = NOTHING
+    cache: CompileCache | None = None
 
 
 def arguments(task: Task, *, inputs: str, results: str) -> list[str]:

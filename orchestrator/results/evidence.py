@@ -163,6 +163,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
             return f"the process ended with {code}, the report has {failed} failed cases"
         if final is not None and len(self.reported) != final.tests:
             return f"{final.tests} tests were run, the report has {len(self.reported)}"
+        if final is not None and final.expected is not None and final.tests < final.expected:
+            return f"{final.expected} tests are in what was asked, {final.tests} were run"
         return self._untrue
 
     @property

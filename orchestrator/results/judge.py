@@ -99,7 +99,7 @@ TABLE: tuple[Row, ...] = (
         when=lambda e: e.exit.code == _DEVICE_EXIT,
         status=Status.ERROR,
         cause=lambda e: Cause.DEVICE_LOST if e.bundle.progress.started else Cause.DEVICE_MISSING,
-        reason=lambda e: f"device {'lost' if e.bundle.progress.started else 'missing'}{e.where}{reasons.last_words(e)}",
+        reason=reasons.device,
     ),
     Row(
         name="not started",
@@ -344,6 +344,8 @@ def _notes(evidence: Evidence, status: Status) -> tuple[str, ...]:
         notes.append(f"after its last test the process ended with {reasons.exit_text(evidence)}")
     elif status is Status.FAILED and evidence.disagreement:
         notes.append(f"exit and report disagree: {evidence.disagreement}")
+    if bundle.progress.final is not None and status in {Status.PASSED, Status.FAILED, Status.FELL_BACK}:
+        notes += known.told_unmet(evidence.cell.known_issues, evidence.reported)
     return tuple(text.one_line(note) for note in notes)
 
 

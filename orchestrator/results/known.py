@@ -35,6 +35,15 @@ def _apply_one(issues: Sequence[KnownFailure], case: Case, day: date | None) -> 
     return msgspec.structs.replace(case, outcome=Outcome.FAILED, message=told_gone(issue))
 
 
+def told_unmet(issues: Iterable[KnownFailure], cases: Sequence[Case]) -> tuple[str, ...]:
+    """A line for each issue of a case that fits none of these: it excuses nothing, and nobody would see that."""
+    return tuple(
+        f"known issue `{issue.test}` fits no case of this run ({link(issue)})"
+        for issue in issues
+        if issue.status is None and not any(fnmatch.fnmatchcase(case.name, issue.test) for case in cases)
+    )
+
+
 def of_status(issues: Iterable[KnownFailure]) -> tuple[KnownFailure, ...]:
     """The issues that expect a status of the whole cell."""
     return tuple(issue for issue in issues if issue.status is not None)

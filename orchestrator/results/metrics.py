@@ -63,12 +63,17 @@ def _read_row(decoder: msgspec.json.Decoder[MetricRow], written: bytes, cell: st
         return None, _short(str(error))
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return None, "no JSON (NaN and Infinity are none)"
-    reason = ""
-    if row.value < 0:
-        reason = "its value is negative: every figure here is a size"
-    elif row.cell != cell:
-        reason = "it names another cell"
+    reason = "it names another cell" if row.cell != cell else _nonsense(row)
     return (None, reason) if reason else (row, "")
+
+
+def _nonsense(row: MetricRow) -> str:
+    """Why a row of the right form cannot be meant, or an empty text."""
+    if row.value is not None and row.value < 0:
+        return "its value is negative: every figure here is a size"
+    if row.valid and row.value is None:
+        return "it is called valid and has no value"
+    return "" if row.valid or row.why else "it is called invalid and does not say why"
 
 
 def _short(message: str) -> str:
@@ -77,7 +82,7 @@ def _short(message: str) -> str:
 
 
 def _key(row: MetricRow) -> tuple[str, ...]:
-    return (row.metric, row.load, row.model, row.shapes, row.precision, row.device, row.statistic)
+    return (row.metric, row.load, row.model, row.shapes, row.precision, row.device, row.statistic, row.scope)
 
 
 def _units(rows: Iterable[MetricRow]) -> Mapping[tuple[str, ...], set[str]]:

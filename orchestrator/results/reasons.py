@@ -39,6 +39,15 @@ def failures(cases: Sequence[Case], evidence: Evidence) -> str:
     return f"{len(cases)} of {len(evidence.cases)} cases: {text.one_line(first.name, 120)}: {said or 'no message'}"
 
 
+def device(evidence: Evidence) -> str:
+    """Whether the device was missing or lost, and the first case that it was lost in: what follows only follows."""
+    if not evidence.bundle.progress.started:
+        return f"device missing{last_words(evidence)}"
+    if evidence.failing:
+        return f"device lost: {failures(evidence.failing, evidence)}"
+    return f"device lost{evidence.where}{last_words(evidence)}"
+
+
 def exit_text(evidence: Evidence) -> str:
     """How the process ended: `SIGSEGV`, `code 1` or `no exit code`."""
     if evidence.signal is not None:

@@ -1,6 +1,7 @@
 """One cell's way through a run: attempt after attempt, each committed before the next thing happens."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from orchestrator import text
+from orchestrator.engines.compile_cache import CompileCache
 from orchestrator.engines.engine import Engine
 from orchestrator.engines.log import write_log
 from orchestrator.engines.task import Task
@@ -18,11 +20,14 @@ from orchestrator.images.failure import BuildFailure
 from orchestrator.model import Attempt, CellResult, Exit, Host, Image, Log, PlannedCell
 from orchestrator.results.finding import read
 from orchestrator.results.judge import judge
-from orchestrator.running import attempts, folder
+from orchestrator.running import attempts, compile_key, folder
+from orchestrator.running.compile_caches import CompileCaches, Lent
 from orchestrator.running.journal import Journal
 from orchestrator.running.schedule import Turn
 from orchestrator.running.secret_files import NONE, Secrets
-from orchestrator.vocabulary import Purpose, Step
+from orchestrator.vocabulary import Purpose, Status, Step
+
+CPUINFO = Path("/proc/cpuinfo")
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -34,6 +39,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     suites: Path
     journal: Journal
     secrets: Secrets = NONE
+    caches: CompileCaches | None = None
 
 
 def is_done(out: Path, cell: PlannedCell) -> bool:
@@ -70,18 +76,38 @@ def run_cell(
 def _attempt(turn: Turn, image: Image | BuildFailure, setting: Setting, number: int, purpose: Purpose) -> Attempt:
     cell = turn.cell
     place = attempts.begin(setting.out, cell.id, number)
-    if isinstance(image, BuildFailure):
-        made = _unprepared(cell, number, image, place)
-    else:
-        made = _made(turn, number, image, setting, place)
-    attempt = msgspec.structs.replace(made, purpose=purpose, host=setting.host.name, engine=setting.engine.name)
-    written = attempts.written(attempt)
-    with setting.journal.step(Step.COMMIT, cell=cell.id, attempt=number, detail=attempts.digest(written)):
-        attempts.commit(place, written)
+    with _lent(turn, image, setting) as lent:
+        if isinstance(image, BuildFailure):
+            made = _unprepared(cell, number, image, place)
+        else:
+            made = _made(turn, number, image, setting, place, lent.cache if lent else None)
+        attempt = msgspec.structs.replace(made, purpose=purpose, host=setting.host.name, engine=setting.engine.name)
+        written = attempts.written(attempt)
+        with setting.journal.step(Step.COMMIT, cell=cell.id, attempt=number, detail=attempts.digest(written)):
+            attempts.commit(place, written)
+        if lent and judge(cell, [read(place, cell.id)]).status is Status.PASSED:
+            lent.keep()
     return attempt
 
 
-def _made(turn: Turn, number: int, image: Image, setting: Setting, place: Path) -> Attempt:
+def _lent(turn: Turn, image: Image | BuildFailure, setting: Setting) -> AbstractContextManager[Lent | None]:
+    """The compile cache of the cell, where it is to have one."""
+    if isinstance(image, BuildFailure) or setting.caches is None:
+        return nullcontext()
+    return setting.caches.lent(
+        compile_key.fields(
+            turn.cell,
+            image,
+            setting.host,
+            suites=compile_key.suites_digest(setting.suites),
+            processor=compile_key.processor(CPUINFO.read_text(encoding="utf-8", errors="replace")),
+            toolchain=compile_key.toolchain(setting.engine.name, image, turn.cell),
+            place="" if setting.engine.name == "docker" else str(setting.caches.place()),
+        )
+    )
+
+
+def _made(turn: Turn, number: int, image: Image, setting: Setting, place: Path, cache: CompileCache | None) -> Attempt:
     """What the engine made of it; an engine that failed is told in the Exit, as every engine should tell it itself."""
     cell = turn.cell
     task = Task(
@@ -98,6 +124,7 @@ def _made(turn: Turn, number: int, image: Image, setting: Setting, place: Path) 
         devices=turn.devices,
         secrets={secret.name: setting.secrets.readable[secret.name] for secret in cell.secrets},
         masker=setting.secrets.masker,
+        cache=cache,
     )
     started = _now()
     try:

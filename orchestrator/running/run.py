@@ -20,6 +20,7 @@ from orchestrator.images.given import Given
 from orchestrator.model import Host, Image, Plan, Run
 from orchestrator.results.merge import merge, read_plan, write
 from orchestrator.running import attempts, cells, folder, journal, lock, signals
+from orchestrator.running.compile_caches import CompileCaches
 from orchestrator.running.schedule import Turn, schedule
 from orchestrator.running.secret_files import NONE, Secrets
 from orchestrator.running.stock import Stock
@@ -75,7 +76,10 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
             _resume(plan, out, log, engine, say)
         else:
             _begin(plan, out, log, engine)
-        setting = cells.Setting(out=out, engine=engine, host=host, suites=suites, journal=log, secrets=secrets)
+        caches = CompileCaches(site.cache / "compile", say)
+        setting = cells.Setting(
+            out=out, engine=engine, host=host, suites=suites, journal=log, secrets=secrets, caches=caches
+        )
         turns = schedule(plan.cells, host)
         finished = _is_finished(out, log, turns)
         with signals.watched(say) as stop:

@@ -114,6 +114,8 @@ class Device(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     partition_kind: str = ""
     partitions: tuple[str, ...] = ()
     memory_gb: float | None = None
+    compute_units: int | None = None
+    torch_devices: int = 1
     memory_bandwidth_gbs: float | None = None
     peak_tflops_dense: Mapping[str, float] = {}
     note: str = ""

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, List, Tuple
+import re
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from suites import exits, timing
+from suites import exits, timing, verdicts
+from suites.devices import checks
 
+PREFERENCE = 100  # the last: it is always there
+SEEN = ("x86_64",)
 TIMER = "perf_counter"
 STATISTIC = "min"  # what disturbs a processor only ever adds time
 COLLECTIVE = "gloo"
+STICKY = ""
 ERRORS = {
     r"DefaultCPUAllocator: (can't|not enough) |Cannot allocate memory": exits.OUT_OF_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
@@ -31,18 +37,34 @@ def place() -> str:
     return "cpu"
 
 
+def places() -> List[str]:
+    """There is one."""
+    return ["cpu"]
+
+
 def exact() -> str:
     """Where fp64 works."""
     return "cpu"
 
 
-def health() -> None:
-    """A tiny exact computation."""
-    import torch
+def health(needed: int = 0) -> List[str]:
+    """A tiny exact computation, and how much memory is left."""
+    checks.exact_product("cpu")
+    free = free_memory()
+    checks.enough("cpu", free, needed)
+    return verdicts.notes("cpu", free=free, whole=memory(), others=None, throttle=None, counters={})
 
-    ones = torch.ones(64, 64)
-    if not bool((ones @ ones == 64).all()):
-        raise AssertionError(f"{exits.NUMERICS}: 64x64 ones times ones is not 64 everywhere on the processor")
+
+def deep_health(seconds: float) -> checks.Deep:
+    """What is found under load."""
+    import sys
+
+    return checks.deep(sys.modules[__name__], seconds)
+
+
+def title() -> str:
+    """No peak rate is looked up by a processor's name."""
+    return "processor"
 
 
 def synchronise() -> None:
@@ -52,6 +74,12 @@ def synchronise() -> None:
 def memory() -> int:
     """Bytes of main memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def free_memory() -> Optional[int]:
+    """Bytes that programs can have without swapping; the container's limit where that is less."""
+    free = [_available(_read("/proc/meminfo")), _limit(_read("/sys/fs/cgroup/memory.max"))]
+    return min((one for one in free if one is not None), default=None)
 
 
 def reset_peak() -> None:
@@ -65,11 +93,54 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def units() -> Optional[int]:
+    """Not counted: what a core does is no unit of peak rate."""
+    return None
+
+
+def conditions(_: int = 0) -> Dict[str, Any]:
+    """The mean clock of the processors that may be used; the rest needs the host's rights."""
+    return {**timing.UNREAD, "clock_mhz": _clock(_read("/proc/cpuinfo"))}
+
+
+def counters(_: int = 0) -> Dict[str, int]:
+    """None that a container can read."""
+    return {}
+
+
+def firmware() -> str:
+    """The microcode."""
+    found = re.search(r"^microcode\s*:\s*(\S+)", _read("/proc/cpuinfo"), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
 def samples(call: Callable[[], Any], number: int) -> List[float]:
     """Seconds of each call."""
     return timing.host_samples(call, number, synchronise)
 
 
 def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
-    """Nothing that every run does not observe."""
-    return {}, {}
+    """Its microcode."""
+    return {}, {"cpu_firmware": firmware()}
+
+
+def _clock(cpuinfo: str) -> Optional[float]:
+    """The mean of `cpu MHz`; x86 only."""
+    clocks = [float(one) for one in re.findall(r"^cpu MHz\s*:\s*([\d.]+)", cpuinfo, re.MULTILINE)]
+    return sum(clocks) / len(clocks) if clocks else None
+
+
+def _available(meminfo: str) -> Optional[int]:
+    found = re.search(r"^MemAvailable:\s*(\d+) kB", meminfo, re.MULTILINE)
+    return int(found.group(1)) * 1024 if found else None
+
+
+def _limit(text: str) -> Optional[int]:
+    return int(text) if text.strip().isdecimal() else None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

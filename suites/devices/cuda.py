@@ -1,25 +1,38 @@
-"""NVIDIA and AMD devices: ROCm's torch answers to the same names, with a hip version."""
+"""NVIDIA devices. ROCm's torch answers to the same names: its own module takes what is the same from here."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from suites import exits
-from suites.devices import names
+from suites import exits, timing, verdicts
+from suites.devices import checks, names, nvml
 
+PREFERENCE = 10
+SEEN = ()
 TIMER = "cuda.Event"
 STATISTIC = "median"
-COLLECTIVE = "nccl"  # ROCm's RCCL answers to this name
+COLLECTIVE = "nccl"
+STICKY = (
+    # cudaError_t: after these `the process must be terminated and relaunched`
+    r"illegal memory access|device-side assert|unspecified launch failure|misaligned address|illegal instruction|"
+    r"invalid program counter|invalid address space|hardware stack error|uncorrectable (NVLink|ECC)|launch timed out|"
+    r"GPU is lost|fallen off the bus"
+)
 ERRORS = {
-    r"out of memory": exits.OUT_OF_MEMORY,
-    r"no kernel image is available|hipErrorNoBinaryForGpu|invalid device function": exits.NO_KERNEL_IMAGE,
+    r"out of memory|STATUS_ALLOC_FAILED": exits.OUT_OF_MEMORY,
+    r"no kernel image is available|CUDA_ERROR_NO_BINARY_FOR_GPU|invalid device function": exits.NO_KERNEL_IMAGE,
     r"driver version is insufficient|driver on your system is too old|forward compatibility": exits.DRIVER_TOO_OLD,
-    r"GPU is lost|fallen off the bus|uncorrectable (NVLink|ECC)|unspecified launch failure": exits.DEVICE_LOST,
-    r"device-side assert|illegal memory access|HSA_STATUS_ERROR|hardware stack error": exits.DEVICE_LOST,
+    r"PTX was compiled with an unsupported toolchain|unsupported PTX version": exits.DRIVER_TOO_OLD,
+    r"launch timed out": exits.HANG,
+    r"GPU is lost|fallen off the bus|uncorrectable (NVLink|ECC)|unspecified launch failure|\bXid\b": exits.DEVICE_LOST,
+    r"device-side assert|illegal memory access|hardware stack error|misaligned address": exits.DEVICE_LOST,
+    r"illegal instruction|invalid program counter|invalid address space|busy or unavailable": exits.DEVICE_LOST,
+    r"no CUDA-capable device|No CUDA GPUs are available|system not yet initialized": exits.DEVICE_MISSING,
+    r"NCCL error|ncclUnhandledCudaError|ncclSystemError|ncclInternalError": exits.COLLECTIVE,
+    r"lib(cudnn|cublas|cublasLt|nccl|cudart|cuda)\w*\.so[.\d]*: cannot open shared object": exits.MISSING_LIBRARY,
     r"unable to (open|write to) (shared memory|file .*/dev/shm)": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device.*shm": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
@@ -27,10 +40,10 @@ ERRORS = {
 
 
 def count() -> int:
-    """Devices that torch can use; 0 when its driver does not answer."""
+    """Devices that torch can use; 0 when its driver does not answer, or when they are AMD's."""
     import torch
 
-    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return torch.cuda.device_count() if torch.version.hip is None and torch.cuda.is_available() else 0
 
 
 def why_missing() -> str:
@@ -51,26 +64,57 @@ def place() -> str:
     return "cuda"
 
 
+def places() -> List[str]:
+    """Where the tensors of each device go."""
+    import torch
+
+    return [f"cuda:{index}" for index in range(torch.cuda.device_count())]
+
+
 def exact() -> str:
     """Where fp64 works."""
     return "cuda"
 
 
-def health() -> None:
-    """A tiny exact computation on each device."""
+def health(needed: int = 0) -> List[str]:
+    """A tiny exact computation on each device, and what else is to be said of it."""
+    told: List[str] = []
+    for index, name in enumerate(places()):
+        checks.exact_product(name)
+        board = _board(index)
+        checks.enough(name, _free(index), needed)
+        told += verdicts.notes(
+            name,
+            free=_free(index),
+            whole=memory(),
+            others=nvml.foreign(board.processes(), os.getpid()) if board else None,
+            throttle=board.throttle() if board else None,
+            counters=counters(index),
+        )
+        told += [f"{name}: its memory does not correct errors (ECC is off)"] if board and board.ecc() is False else []
+    return told
+
+
+def deep_health(seconds: float) -> checks.Deep:
+    """What is found under load."""
+    import sys
+
+    return checks.deep(sys.modules[__name__], seconds)
+
+
+def title() -> str:
+    """The name that torch prints of the first device."""
     import torch
 
-    for index in range(count()):
-        ones = torch.ones(64, 64, device=f"cuda:{index}")
-        if not bool((ones @ ones == 64).all()):
-            raise AssertionError(f"{exits.NUMERICS}: 64x64 ones times ones is not 64 everywhere on device {index}")
+    return str(torch.cuda.get_device_name(0))
 
 
 def synchronise() -> None:
-    """Wait for the device."""
+    """Wait for all devices that have been used."""
     import torch
 
-    torch.cuda.synchronize()
+    for index in range(torch.cuda.device_count()):
+        torch.cuda.synchronize(index)
 
 
 def memory() -> int:
@@ -78,6 +122,11 @@ def memory() -> int:
     import torch
 
     return torch.cuda.get_device_properties(0).total_memory
+
+
+def free_memory() -> Optional[int]:
+    """Bytes that are free on the device that has the fewest."""
+    return min((free for free in map(_free, range(len(places()))) if free is not None), default=None)
 
 
 def reset_peak() -> None:
@@ -94,6 +143,38 @@ def peak() -> int:
     import torch
 
     return torch.cuda.max_memory_allocated()
+
+
+def units() -> Optional[int]:
+    """Multiprocessors."""
+    import torch
+
+    return int(torch.cuda.get_device_properties(0).multi_processor_count)
+
+
+def conditions(index: int = 0) -> Dict[str, Any]:
+    """Clock, heat, power and throttle reasons now."""
+    board = _board(index)
+    if board is None:
+        return dict(timing.UNREAD)
+    return {
+        "clock_mhz": board.clock_mhz(),
+        "temperature_c": board.temperature_c(),
+        "power_w": board.power_w(),
+        "throttle": board.throttle(),
+    }
+
+
+def counters(index: int = 0) -> Dict[str, int]:
+    """Errors of its memory."""
+    board = _board(index)
+    return board.counters() if board else {}
+
+
+def firmware() -> str:
+    """Of its VBIOS."""
+    board = _board(0)
+    return board.firmware() if board else ""
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:
@@ -116,13 +197,19 @@ def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
     name = torch.cuda.get_device_name(0)
     properties = torch.cuda.get_device_properties(0)
     umd, umd_from = user_mode_driver()
+    board = _board(0)
     axes = {"gpu": names.short(name), "driver": kernel_driver(), "partition": names.partition(name)}
     facts = {
         "gpu_name": name,
-        "gpu_arch": getattr(properties, "gcnArchName", "") or f"sm_{properties.major}{properties.minor}",
+        "gpu_arch": f"sm_{properties.major}{properties.minor}",
         "gpu_memory": str(properties.total_memory),
+        "gpu_units": str(units() or ""),
+        "gpu_firmware": firmware(),
+        "gpu_power_limit_w": f"{board.power_limit_w():g}" if board and board.power_limit_w() else "",
+        "gpu_ecc": {True: "on", False: "off", None: ""}[board.ecc() if board else None],
+        "gpu_link": board.link() if board else "",
         "cudnn": str(torch.backends.cudnn.version() or ""),
-        "nccl": _nccl(),
+        "nccl": nccl(),
         "umd": umd,
         "umd_from": umd_from,
     }
@@ -134,7 +221,6 @@ def kernel_driver() -> str:
     for path, pattern in (
         ("/proc/driver/nvidia/version", r"Kernel Module(?: for \w+)?\s+([\d.]+)"),
         ("/sys/module/nvidia/version", r"([\d.]+)"),
-        ("/sys/module/amdgpu/version", r"([\d.]+)"),
     ):
         try:
             found = re.search(pattern, Path(path).read_text(encoding="utf-8", errors="replace"))
@@ -142,18 +228,7 @@ def kernel_driver() -> str:
             continue
         if found:
             return found.group(1)
-    return _nvml_driver()
-
-
-def _nvml_driver() -> str:
-    try:
-        nvml = ctypes.CDLL("libnvidia-ml.so.1")
-        text = ctypes.create_string_buffer(96)
-        if nvml.nvmlInit_v2() == 0 and nvml.nvmlSystemGetDriverVersion(text, 96) == 0:
-            return text.value.decode(errors="replace")
-    except (OSError, AttributeError):
-        pass
-    return ""
+    return nvml.driver()
 
 
 def user_mode_driver() -> Tuple[str, str]:
@@ -170,7 +245,8 @@ def user_mode_driver() -> Tuple[str, str]:
     return (version.group(1) if version else ""), path
 
 
-def _nccl() -> str:
+def nccl() -> str:
+    """The version of the library of collectives, NCCL or RCCL, or an empty text."""
     import torch
 
     try:
@@ -178,3 +254,23 @@ def _nccl() -> str:
     except (AttributeError, RuntimeError):
         return ""
     return ".".join(map(str, version)) if isinstance(version, tuple) else str(version)
+
+
+def _free(index: int) -> Optional[int]:
+    """Bytes free on a device; torch's own cache counts as free."""
+    import torch
+
+    try:
+        cached = torch.cuda.memory_reserved(index) - torch.cuda.memory_allocated(index)
+        return int(torch.cuda.mem_get_info(index)[0]) + int(cached)
+    except (AttributeError, RuntimeError):
+        return None
+
+
+def _board(index: int) -> Optional[nvml.Board]:
+    """By the identity that torch tells, since some version, else by what the process may see."""
+    import torch
+
+    told = str(getattr(torch.cuda.get_device_properties(index), "uuid", "")) if torch.cuda.is_available() else ""
+    identities, position = nvml.visible(os.environ.get("CUDA_VISIBLE_DEVICES"), index)
+    return nvml.board((f"GPU-{told}", f"MIG-{told}", *identities) if told else identities, position)

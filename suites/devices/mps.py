@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, timing
+from suites.devices import checks
 
+PREFERENCE = 30
+SEEN = ()
 TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "none"
-ERRORS = {r"MPS backend out of memory": exits.OUT_OF_MEMORY, r"No space left on device": exits.OUT_OF_DISK}
+STICKY = ""
+ERRORS = {
+    r"MPS backend out of memory|Insufficient Memory": exits.OUT_OF_MEMORY,
+    r"Caused GPU Timeout Error|GPU Hang": exits.HANG,
+    r"Caused GPU Address Fault|Discarded \(victim of GPU error": exits.DEVICE_LOST,
+    r"No space left on device": exits.OUT_OF_DISK,
+}
 
 
 def count() -> int:
@@ -32,18 +41,33 @@ def place() -> str:
     return "mps"
 
 
+def places() -> List[str]:
+    """The one device."""
+    return ["mps"] if count() else []
+
+
 def exact() -> str:
     """Where fp64 works: not here."""
     return "cpu"
 
 
-def health() -> None:
+def health(needed: int = 0) -> List[str]:
     """A tiny exact computation."""
-    import torch
+    checks.exact_product("mps")
+    checks.enough("mps", free_memory(), needed)
+    return []
 
-    ones = torch.ones(64, 64, device="mps")
-    if not bool((ones @ ones == 64).all()):
-        raise AssertionError(f"{exits.NUMERICS}: 64x64 ones times ones is not 64 everywhere on the device")
+
+def deep_health(seconds: float) -> checks.Deep:
+    """What is found under load."""
+    import sys
+
+    return checks.deep(sys.modules[__name__], seconds)
+
+
+def title() -> str:
+    """It has no name of its own in torch."""
+    return "mps"
 
 
 def synchronise() -> None:
@@ -60,6 +84,13 @@ def memory() -> int:
     return torch.mps.recommended_max_memory()
 
 
+def free_memory() -> Optional[int]:
+    """What is left of the bytes that the device recommends."""
+    import torch
+
+    return max(0, memory() - torch.mps.driver_allocated_memory())
+
+
 def reset_peak() -> None:
     """The device keeps no peak."""
 
@@ -69,6 +100,29 @@ def peak() -> int:
     import torch
 
     return torch.mps.driver_allocated_memory()
+
+
+def units() -> Optional[int]:
+    """Cores of the device: torch tells them since 2.8, where it does."""
+    import torch
+
+    ask = getattr(getattr(torch.backends, "mps", None), "get_core_count", None)
+    return int(ask()) if callable(ask) else None
+
+
+def conditions(_: int = 0) -> Dict[str, Any]:
+    """Nothing of it can be read without the system's administrator."""
+    return dict(timing.UNREAD)
+
+
+def counters(_: int = 0) -> Dict[str, int]:
+    """None."""
+    return {}
+
+
+def firmware() -> str:
+    """It is the system's."""
+    return ""
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

@@ -1,7 +1,7 @@
-"""One rank of the collective load: run as `python -m suites.loads.ranks` once for each, by `test_collective`.
+"""One rank of the collective load: run as `python -m suites.loads.ranks` once for each, by `processes`.
 
-It writes one JSON line for each operation as soon as it knows the answer, so that a hang loses only what comes after.
-Ranks meet through a file: a name server, a port and libuv (which Debian's torch lacks) are not needed.
+It writes one JSON line for each answer as soon as it knows it, so that a hang loses only what comes after. Ranks meet
+through a file: a name server, a port and libuv (which Debian's torch lacks) are not needed.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List
 
 import torch
 import torch.distributed as dist
 
+from suites.loads.exchanges import EXCHANGES, OPERATIONS, Exchange, part
+
 # What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. All else that refuses has failed.
 MAY_LACK = {"gloo": ("reduce_scatter", "all_to_all")}
-OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all")
+OWN_WORK = 256  # edge of the products that a rank computes by itself
+LARGE = 1 << 25  # bytes from which on few steps are enough
 
 
 def main(settings: Dict[str, Any]) -> None:
-    """Join the group, then check and time each operation."""
+    """Join the group, then check and time the rank's own work, each operation in each size, and each pair."""
     rank, ranks, kind = settings["rank"], settings["ranks"], settings["device"]
     place = torch.device(kind, rank) if kind != "cpu" else torch.device("cpu")
     if kind == "cpu":
@@ -31,86 +34,86 @@ def main(settings: Dict[str, Any]) -> None:
         getattr(torch, kind).set_device(rank)
     dist.init_process_group(settings["backend"], init_method=f"file://{settings['store']}", rank=rank, world_size=ranks)
     with Path(settings["answers"]).open("a", encoding="utf-8") as answers:
-        for operation in OPERATIONS:
-            answer = _answer(operation, rank, ranks, place, settings)
-            answers.write(json.dumps({"operation": operation, **answer}) + "\n")
+        for answer in _answers(rank, ranks, place, settings):
+            answers.write(json.dumps({"rank": rank, **answer}) + "\n")
             answers.flush()
         dist.barrier()
     # Torch 2.6 hangs at random while it takes a gloo group down in which an all_to_all ran. All is said: leave.
     os._exit(0)
 
 
-def _answer(operation: str, rank: int, ranks: int, place: torch.device, settings: Dict[str, Any]) -> Dict[str, Any]:
-    parts = [_part(peer, ranks, settings["count"], settings["seed"]) for peer in range(ranks)]
-    call, result, exact = _OPERATION[operation](rank, ranks, parts, place)
+def _answers(rank: int, ranks: int, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    yield {"operation": "own work", "samples": samples(own_work(place), place, settings["steps"])}
+    for size in settings["sizes"]:
+        parts = [part(peer, size // 4 // ranks * ranks, settings["seed"]) for peer in range(ranks)]
+        steps = settings["steps"] if size < LARGE else min(5, settings["steps"])
+        for operation in OPERATIONS:
+            answer = _answer(operation, rank, parts, place, {**settings, "steps": steps})
+            yield {"operation": operation, "bytes": 4 * len(parts[0]), **answer}
+    if ranks > 2:
+        yield from _pairs(rank, ranks, place, settings)
+
+
+def own_work(place: torch.device) -> Callable[[], Any]:
+    """The same for every rank, and nobody waits in it: the slow rank is slow here."""
+    factor = torch.ones(OWN_WORK, OWN_WORK, device=place)
+    return lambda: factor @ factor
+
+
+def _answer(
+    operation: str, rank: int, parts: List[torch.Tensor], place: torch.device, settings: Dict[str, Any]
+) -> Dict[str, Any]:
+    exchange = EXCHANGES[operation](rank, parts, place)
     try:
-        call()
+        exchange.call()
     except Exception as error:  # noqa: BLE001 - each backend has its own class for what it lacks
         text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         refuses = "does not support" in text or "not implemented" in text.lower() or "unsupported" in text.lower()
         lacks = refuses and operation in MAY_LACK.get(settings["backend"], ())
         return {"lacks" if lacks else "failed": text[:300]}
-    got = result().cpu().double()
-    distance = float((got - exact).square().mean().sqrt() / exact.square().mean().sqrt())
-    return {"error": distance, "samples": _samples(call, place, settings["steps"])}
+    found = {"error": distance(exchange), "senders": wrong_senders(exchange, len(parts), settings["allowed"])}
+    return {**found, "samples": samples(exchange.call, place, settings["steps"])}
 
 
-def _part(rank: int, ranks: int, count: int, seed: int) -> torch.Tensor:
-    """What a rank brings: known to all, so that each can work out the answer by itself."""
-    generator = torch.Generator().manual_seed(seed * 1000 + rank)
-    return torch.randn(count * ranks, generator=generator)
+def distance(exchange: Exchange) -> float:
+    """The error of what this rank holds against fp64, in units of its size; what is not finite is infinitely far."""
+    return _distance(exchange.result().cpu().double(), exchange.exact)
 
 
-Operation = Tuple[Callable[[], Any], Callable[[], torch.Tensor], torch.Tensor]
+def wrong_senders(exchange: Exchange, ranks: int, allowed: float) -> List[int]:
+    """The ranks whose piece is wrong here, where a result is made of pieces."""
+    if not exchange.by_sender:
+        return []
+    pieces = zip(exchange.result().cpu().double().chunk(ranks), exchange.exact.chunk(ranks))  # noqa: B905
+    return [sender for sender, (got, exact) in enumerate(pieces) if not _distance(got, exact) <= allowed]
 
 
-def _all_reduce(rank: int, _: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
-    mine = parts[rank].to(place)
-    work = mine.clone()
-
-    def call() -> None:
-        work.copy_(mine)
-        dist.all_reduce(work)
-
-    return call, lambda: work, sum(part.double() for part in parts)  # type: ignore[return-value]
+def _distance(got: torch.Tensor, exact: torch.Tensor) -> float:
+    far = float((got - exact).square().mean().sqrt() / exact.square().mean().sqrt())
+    return min(1e30, far)  # JSON has no infinity; nan is not below anything
 
 
-def _all_gather(rank: int, ranks: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
-    mine = parts[rank].chunk(ranks)[0].to(place)
-    there = [torch.empty_like(mine) for _ in range(ranks)]
-    exact = torch.cat([part.chunk(ranks)[0] for part in parts]).double()
-    return lambda: dist.all_gather(there, mine), lambda: torch.cat(there), exact
+def _pairs(rank: int, ranks: int, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    """How fast each rank sends to each other, one pair at a time; the receiver tells."""
+    size = min(max(settings["sizes"]), LARGE)
+    block = torch.ones(size // 4, device=place)
+    for sender in range(ranks):
+        for receiver in range(ranks):
+            if sender == receiver:
+                continue
+
+            def call(sender: int = sender, receiver: int = receiver) -> None:
+                if rank == sender:
+                    dist.send(block, receiver)
+                elif rank == receiver:
+                    dist.recv(block, sender)
+
+            taken = samples(call, place, min(5, settings["steps"]))
+            if rank == receiver:
+                yield {"operation": "pair", "sender": sender, "bytes": size, "samples": taken}
 
 
-def _reduce_scatter(rank: int, ranks: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
-    mine = [chunk.to(place) for chunk in parts[rank].chunk(ranks)]
-    there = torch.empty_like(mine[0])
-    exact = sum(part.double() for part in parts).chunk(ranks)[rank]  # type: ignore[union-attr]
-    return lambda: dist.reduce_scatter(there, [chunk.clone() for chunk in mine]), lambda: there, exact
-
-
-def _broadcast(rank: int, _: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
-    work = parts[rank].to(place)
-    return lambda: dist.broadcast(work, 0), lambda: work, parts[0].double()
-
-
-def _all_to_all(rank: int, ranks: int, parts: List[torch.Tensor], place: torch.device) -> Operation:
-    mine = parts[rank].to(place)
-    there = torch.empty_like(mine)
-    exact = torch.cat([part.chunk(ranks)[rank] for part in parts]).double()
-    return lambda: dist.all_to_all_single(there, mine), lambda: there, exact
-
-
-_OPERATION: Dict[str, Callable[[int, int, List[torch.Tensor], torch.device], Operation]] = {
-    "all_reduce": _all_reduce,
-    "all_gather": _all_gather,
-    "reduce_scatter": _reduce_scatter,
-    "broadcast": _broadcast,
-    "all_to_all": _all_to_all,
-}
-
-
-def _samples(call: Callable[[], Any], place: torch.device, steps: int) -> List[float]:
+def samples(call: Callable[[], Any], place: torch.device, steps: int) -> List[float]:
     """Seconds of each of `steps` calls on this rank; the ranks start each together."""
     taken = []
     for step in range(steps + 1):

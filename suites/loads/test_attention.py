@@ -1,70 +1,141 @@
-"""Attention: by its formula, and by torch's fused call where this torch has it."""
+"""Attention: by its formula, by torch's fused call, and by each of the kernels under that call where it is here."""
 
 from __future__ import annotations
 
-import math
-from typing import Callable
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import pytest
 import torch
 from torch.nn import functional
 
-from suites.bench import Bench, Work
-from suites.formulas import attention_flops
+from suites import gradients
+from suites.backends import INFERENCE_ONLY
+from suites.formulas import ATTENTION, ATTENTION_CAUSAL, BACKWARD, attention_flops
+from suites.loads import kernels
+from suites.work import Work
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
 
 _HEADS, _WIDTH = 4, 64
-
-
-def by_formula(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """softmax(q k^T / sqrt(d)) v."""
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    return torch.softmax(scores, dim=-1) @ value
-
-
-def by_formula_causal(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """The same, each position seeing only itself and those before it."""
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    ahead = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
-    return torch.softmax(scores.masked_fill(ahead, float("-inf")), dim=-1) @ value
-
-
-def fused(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Torch's own call."""
-    return functional.scaled_dot_product_attention(query, key, value)
-
-
-def fused_causal(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Torch's own call, causal."""
-    return functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+LATER = pytest.mark.compiled_from("standard")
+STANDARD = pytest.mark.profile("standard")
 
 
 @pytest.mark.parametrize("mask", ["full", "causal"])
 def test_formula(bench: Bench, mask: str) -> None:
     """The formula, written out."""
-    _attention(bench, "formula", by_formula_causal if mask == "causal" else by_formula, mask, "fp32")
+    _attention(bench, "formula", kernels.formula(mask), mask, "fp32")
 
 
 @pytest.mark.parametrize(("mask", "precision"), [("full", "fp32"), ("causal", "fp32"), ("causal", "bf16")])
 def test_sdpa(bench: Bench, mask: str, precision: str) -> None:
     """torch.nn.functional.scaled_dot_product_attention, against the formula in fp64."""
+    _fused(bench, "sdpa", mask, precision)
+
+
+@LATER
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize(
+    ("kernel", "precision"),
+    [
+        ("math", "fp32"),
+        ("flash", "bf16"),
+        ("flash", "fp16"),
+        ("efficient", "fp32"),
+        ("cudnn", "bf16"),
+    ],
+)
+def test_kernel(bench: Bench, kernel: str, precision: str, mask: str) -> None:
+    """Each kernel that the call can choose, forced."""
+    _needs_sdpa()
+    with kernels.forced(bench, kernel, precision):
+        _fused(bench, kernel, mask, precision)
+
+
+@LATER
+@pytest.mark.parametrize("groups", [2, pytest.param(4, marks=STANDARD)])
+def test_grouped(bench: Bench, groups: int) -> None:
+    """Several query heads share a key and a value."""
+    _needs_sdpa()
+    _attention(
+        bench,
+        f"grouped{groups}",
+        kernels.grouped(_HEADS // groups),
+        "causal",
+        "fp32",
+        heads=_HEADS // groups,
+        reference=kernels.grouped_exact(_HEADS // groups),
+    )
+
+
+@LATER
+@pytest.mark.parametrize(("queries", "keys"), [(1, 333), (100, 77), (129, 65), (65, 129)])
+def test_lengths(bench: Bench, queries: int, keys: int) -> None:
+    """Lengths that differ, and that no tile divides: pytorch#191937 was wrong for some, and silent."""
+    _fused(bench, "lengths", "full", "fp32", queries=queries, keys=keys)
+
+
+@LATER
+@pytest.mark.parametrize("queries", [63, 129])
+def test_causal_lengths(bench: Bench, queries: int) -> None:
+    """The same under a mask, where both lengths agree: releases of torch differ on which corner it is drawn from."""
+    _fused(bench, "lengths", "causal", "fp32", queries=queries, keys=queries)
+
+
+@LATER
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize("precision", ["fp32", pytest.param("bf16", marks=STANDARD)])
+def test_gradients(bench: Bench, mask: str, precision: str) -> None:
+    """The gradients of query, key and value."""
+    if bench.backend in INFERENCE_ONLY:
+        pytest.skip(f"not applicable: {bench.backend} compiles inference only")
+    _fused(bench, "gradients", mask, precision, drive=gradients.of_inputs, passes=1 + BACKWARD["attention"])
+
+
+def _needs_sdpa() -> None:
     if not hasattr(functional, "scaled_dot_product_attention"):
         pytest.skip(f"torch {torch.__version__.split('a')[0]} has no scaled_dot_product_attention")
-    _attention(bench, "sdpa", fused_causal if mask == "causal" else fused, mask, precision)
 
 
-def _attention(bench: Bench, kind: str, compute: Callable[..., torch.Tensor], mask: str, precision: str) -> None:
-    shape = (1, _HEADS, bench.size, _WIDTH)
-    causal = mask == "causal"
+def _fused(bench: Bench, kind: str, mask: str, precision: str, **more: Any) -> None:
+    _needs_sdpa()
+    _attention(bench, kind, kernels.fused(mask), mask, precision, **more)
+
+
+def _attention(  # noqa: PLR0913 - attention has many sides
+    bench: Bench,
+    kind: str,
+    compute: Callable[..., torch.Tensor],
+    mask: str,
+    precision: str,
+    *,
+    queries: Optional[int] = None,
+    keys: Optional[int] = None,
+    heads: int = _HEADS,
+    passes: float = 1,
+    **more: Any,
+) -> None:
+    """`heads` are those of key and value."""
+    queries = queries or bench.size
+    keys = keys or queries
+    shape, other = (1, _HEADS, queries, _WIDTH), (1, heads, keys, _WIDTH)
+    flops = attention_flops(1, _HEADS, queries, _WIDTH, mask == "causal", keys=keys)
+    told = "x".join(map(str, shape))
     bench.run(
         Work(
             load=f"attention.{kind}.{mask}",
             compute=compute,
-            reference=by_formula_causal if causal else by_formula,
-            inputs=tuple(bench.random(*shape, precision=precision, salt=salt) for salt in (1, 2, 3)),
-            shapes="x".join(map(str, shape)),
+            inputs=tuple(
+                bench.random(*form, precision=precision, salt=salt)
+                for salt, form in ((1, shape), (2, other), (3, other))
+            ),
+            shapes=told if shape == other else f"{told}, keys {'x'.join(map(str, other))}",
             precision=precision,
             model="attention",
             version="1",
-            flops=attention_flops(1, _HEADS, bench.size, _WIDTH, causal),
+            flops=int(passes * flops),
+            formula=ATTENTION_CAUSAL if mask == "causal" else ATTENTION,
+            **{"reference": kernels.formula(mask), **more},
         )
     )

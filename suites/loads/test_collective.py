@@ -1,146 +1,163 @@
-"""Collectives: two processes or more exchange data, each answer is checked, then timed."""
+"""Collectives: two processes or more exchange data, each answer is checked, then timed. A bad rank is named."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import time
-from pathlib import Path
-from typing import Any, Dict, List
+import statistics
+from typing import TYPE_CHECKING, Any, Dict, List
 
 import pytest
 import torch
 
-from suites.bench import Bench, Labels
 from suites.exits import COLLECTIVE
-from suites.formulas import algorithm_bandwidth, bus_bandwidth
-from suites.loads.ranks import OPERATIONS
+from suites.formulas import BUS, algorithm_bandwidth, bus_bandwidth
+from suites.loads import processes
+from suites.loads.exchanges import OPERATIONS
 from suites.timing import one_figure
+from suites.work import Labels
 
-_DEADLINE = 60.0  # seconds for all of it: a collective that waits for a dead peer waits for ever
-_ALLOWED = 1e-6  # of the result's size: sums of a few fp32 numbers
+if TYPE_CHECKING:
+    from suites.bench import Bench
+
+Answers = Dict[str, List[Dict[str, Any]]]
+KIB, MIB = 1 << 10, 1 << 20
+SIZES = {
+    # nccl-tests goes to gigabytes in doublings: a wrong size shows in steps of sixteen too.
+    "smoke": (KIB, MIB),
+    "standard": (KIB, 16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB, 256 * MIB),
+    "deep": tuple(KIB * 4**step for step in range(11)),
+}
+DEADLINE = {"smoke": 60.0, "standard": 300.0, "deep": 900.0}
+ALLOWED = 1e-6  # of the result's size: sums of a few fp32 numbers
+SLOW, TOO_SLOW = 1.5, 3.0  # times the median rank: worth a word, and a failure
 
 
 @pytest.fixture(scope="module")
-def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Dict[str, List[Dict[str, Any]]]:
+def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well."""
-    return _all_ranks(bench, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_operation(bench: Bench, answers: Dict[str, List[Dict[str, Any]]], operation: str) -> None:
-    """The operation gives each rank what it should have, and how fast."""
     ranks = _ranks(bench)
-    given = answers.get(operation, [])
-    ends = "; ".join(one["end"] for one in answers.get("", []))
-    failed = [one["failed"] for one in given if "failed" in one]
-    lacks = [one["lacks"] for one in given if "lacks" in one]
-    assert not failed, f"{COLLECTIVE}: {operation}: {failed[0]}"
-    assert len(given) == ranks, (
-        f"{COLLECTIVE}: {operation}: {len(given)} of {ranks} ranks answered: {ends or 'no reason'}"
-    )
-    if lacks:
-        pytest.skip(f"this build lacks it: {lacks[0]}")
-    worst = max(one["error"] for one in given)
-    assert worst <= _ALLOWED, f"{COLLECTIVE}: {operation}: error against fp64 is {worst:.2e}, {_ALLOWED:.0e} is allowed"
-    _figures(bench, operation, ranks, worst, [one["samples"] for one in given])
-
-
-def test_ranks_end(answers: Dict[str, List[Dict[str, Any]]]) -> None:
-    """Each rank ends by itself, in time."""
-    ends = [one["end"] for one in answers[""]]
-    assert not ends, f"{COLLECTIVE}: {'; '.join(ends)}"
-
-
-def _ranks(bench: Bench) -> int:
-    return 2 if bench.device.place() == "cpu" else bench.ranks
-
-
-def _count(bench: Bench) -> int:
-    """fp32 elements of each part: 1 MiB in all at size 256, no more than the deadline leaves time for."""
-    return min(bench.size * bench.size * 2, 1 << (22 if bench.device.place() == "cpu" else 26))
-
-
-def _figures(bench: Bench, operation: str, ranks: int, error: float, samples: List[List[float]]) -> None:
-    total = 4 * _count(bench) * ranks
-    work = Labels(f"collective.{operation}", f"{total} bytes on {ranks} ranks", "fp32", operation, "1")
-    statistic = bench.device.STATISTIC
-    mean = [sum(step) / ranks for step in zip(*samples)]  # noqa: B905
-    seconds = one_figure(mean, statistic)
-    more = {"warmup": 1, "samples": len(mean), "statistic": statistic, "timer": "perf_counter"}
-    bench.row(work, "error", error, "relative rmse")
-    bench.row(work, "latency", seconds * 1e3, "ms", **more)
-    bench.row(work, "algbw", algorithm_bandwidth(total, seconds), "GB/s", direction="higher", **more)
-    bench.row(work, "busbw", bus_bandwidth(operation, ranks, total, seconds), "GB/s", direction="higher", **more)
-
-
-def _all_ranks(bench: Bench, folder: Path) -> Dict[str, List[Dict[str, Any]]]:
-    ranks, kind = _ranks(bench), bench.device.place()
     if ranks < 2:
         pytest.skip(f"not applicable: a collective needs 2 devices, this cell takes {ranks}")
     if not torch.distributed.is_available():
         pytest.skip(f"not applicable: torch {torch.__version__} is built without torch.distributed")
+    profile = bench.cell.profile
     settings = {
         "ranks": ranks,
-        "device": kind,
+        "device": bench.device.place(),
         "backend": bench.device.COLLECTIVE,
-        "store": str(folder / "store"),
-        "count": _count(bench),
+        "sizes": sizes(profile, bench.device.memory(), ranks),
         "steps": min(bench.steps, 20),  # as many as nccl-tests takes
         "seed": bench.cell.seed,
+        "allowed": ALLOWED,
     }
-    started = []
-    try:
-        for rank in range(ranks):
-            own = {**settings, "rank": rank, "answers": str(folder / f"answers-{rank}.jsonl")}
-            with (folder / f"log-{rank}").open("wb") as log:
-                command = [sys.executable, "-m", "suites.loads.ranks", json.dumps(own)]
-                started.append(subprocess.Popen(command, stdout=log, stderr=log, env=_variables()))
-        ends = _wait(started, folder)
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-    found: Dict[str, List[Dict[str, Any]]] = {"": ends}
-    for rank in range(ranks):
-        path = folder / f"answers-{rank}.jsonl"
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            answer = json.loads(line)
-            found.setdefault(answer["operation"], []).append(answer)
-    return found
+    return processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
 
 
-def _wait(started: List[subprocess.Popen[bytes]], folder: Path) -> List[Dict[str, Any]]:
-    """How each rank that did not end well ended. One that dies ends the wait: its peers would wait for it."""
-    deadline = time.monotonic() + _DEADLINE
-    while time.monotonic() < deadline:
-        codes = [process.poll() for process in started]
-        if all(code is not None for code in codes) or any(code not in (None, 0) for code in codes):
-            break
-        time.sleep(0.05)
-    ends = []
-    for rank, process in enumerate(started):
-        code = process.poll()
-        if code is None:
-            late = time.monotonic() >= deadline
-            ends.append(
-                {"end": f"rank {rank} " + (f"did not end within {_DEADLINE:.0f} s" if late else "was left waiting")}
-            )
-        elif code != 0:
-            lines = (folder / f"log-{rank}").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            told = lines[-1][:300] if lines else "no word"
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-            ends.append({"end": f"rank {rank} {how}: {told}"})
-    return ends
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operation(bench: Bench, answers: Answers, operation: str) -> None:
+    """The operation gives each rank what it should have, and how fast, in each size."""
+    ranks = _ranks(bench)
+    given = answers.get(operation, [])
+    for size in sorted({one["bytes"] for one in given}) or [0]:
+        of_size = [one for one in given if one["bytes"] == size]
+        lacks = hold(operation, ranks, of_size, answers)
+        if lacks:
+            pytest.skip(f"this build lacks it: {lacks}")
+        _figures(bench, operation, size, of_size)
 
 
-def _variables() -> Dict[str, str]:
-    """The ranks' environment: all ranks are on this machine, and a container without network has only `lo`."""
-    variables = dict(os.environ)
-    root = str(Path(__file__).resolve().parents[2])
-    variables["PYTHONPATH"] = os.pathsep.join(filter(None, (root, variables.get("PYTHONPATH", ""))))
-    variables.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    variables.setdefault("NCCL_SOCKET_IFNAME", "lo")
-    return variables
+def test_straggler(bench: Bench, answers: Answers) -> None:
+    """Each rank does the same work by itself in about the same time."""
+    given = answers.get("own work", [])
+    assert given, f"{COLLECTIVE}: no rank answered: {_ends(answers)}"
+    times = {one["rank"]: one_figure(one["samples"], bench.device.STATISTIC) for one in given}
+    slowest = max(times, key=lambda rank: times[rank])
+    ratio = times[slowest] / statistics.median_low(list(times.values()))
+    work = Labels("collective.straggler", f"{len(times)} ranks", "fp32", "own work", "1")
+    bench.row(work, "straggler", ratio, "ratio", statistic="max", samples=len(given[0]["samples"]))
+    told = f"rank {slowest} takes {ratio:.1f} times as long as the median rank for the same work"
+    assert ratio <= TOO_SLOW, f"{COLLECTIVE}: {told}"
+    if ratio > SLOW:
+        bench.figures.setdefault(bench.case, []).append(told)
+
+
+def test_pairs(bench: Bench, answers: Answers) -> None:
+    """How fast each rank sends to each other: a link that is worse than the rest is named."""
+    ranks = _ranks(bench)
+    if ranks < 3:
+        pytest.skip(f"not applicable: a topology needs 3 ranks, this cell takes {ranks}")
+    given = answers.get("pair", [])
+    expected = ranks * (ranks - 1)
+    assert len(given) == expected, f"{COLLECTIVE}: {len(given)} of {expected} pairs answered: {_ends(answers)}"
+    rates = {}
+    for one in given:
+        scope = f"rank {one['sender']} -> {one['rank']}"
+        seconds = one_figure(one["samples"], bench.device.STATISTIC)
+        rates[scope] = algorithm_bandwidth(one["bytes"], seconds)
+        work = Labels("collective.pairs", f"{one['bytes']} bytes", "fp32", "sendrecv", "1")
+        more = {"direction": "higher", "scope": scope, "timer": "perf_counter", "samples": len(one["samples"])}
+        bench.row(work, "pair_gbps", rates[scope], "GB/s", statistic=bench.device.STATISTIC, warmup=1, **more)
+    bench.figures.setdefault(bench.case, []).extend(slow_pairs(rates))
+
+
+def test_ranks_end(answers: Answers) -> None:
+    """Each rank ends by itself, in time."""
+    assert not answers[""], f"{COLLECTIVE}: {_ends(answers)}"
+
+
+def sizes(profile: str, memory: int, ranks: int) -> List[int]:
+    """Bytes of each problem; every rank holds what all bring, once as fp32 and once as fp64, and half stays free."""
+    most = memory // (2 * ranks * 3 * (ranks + 1))
+    return [size for size in SIZES[profile] if size <= most] or [KIB]
+
+
+def hold(operation: str, ranks: int, given: List[Dict[str, Any]], answers: Answers) -> str:
+    """What the build lacks, or an empty text. AssertionError names the ranks that failed, are missing or wrong."""
+    named = f"{COLLECTIVE}: {operation}" + (f" of {given[0]['bytes']} bytes" if given else "")
+    missing = sorted(set(range(ranks)) - {one["rank"] for one in given})
+    assert not missing, f"{named}: no answer of {_told(missing)}: {_ends(answers)}"
+    failed = [f"rank {one['rank']}: {one['failed']}" for one in given if "failed" in one]
+    assert not failed, f"{named}: {failed[0]}"
+    lacks = [one["lacks"] for one in given if "lacks" in one]
+    if lacks:
+        return str(lacks[0])
+    wrong = [one for one in given if not one["error"] <= ALLOWED]
+    if wrong:
+        senders = sorted({sender for one in wrong for sender in one["senders"]})
+        whose = f", in what {_told(senders)} sent" if senders else ""
+        worst = max(one["error"] for one in wrong)
+        on = _told([one["rank"] for one in wrong])
+        raise AssertionError(f"{named}: error against fp64 is {worst:.2e} on {on}{whose}, {ALLOWED:.0e} is allowed")
+    return ""
+
+
+def slow_pairs(rates: Dict[str, float]) -> List[str]:
+    """The pairs that are slower than half of the median."""
+    usual = statistics.median(rates.values())
+    return [f"{pair} has {rate:.3g} of {usual:.3g} GB/s" for pair, rate in rates.items() if rate < usual / 2]
+
+
+def _told(ranks: List[int]) -> str:
+    return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
+
+
+def _ends(answers: Answers) -> str:
+    return "; ".join(one["end"] for one in answers.get("", [])) or "no reason"
+
+
+def _ranks(bench: Bench) -> int:
+    if bench.device.place() != "cpu":
+        return bench.ranks
+    return 2 if bench.cell.profile == "smoke" else 3
+
+
+def _figures(bench: Bench, operation: str, size: int, given: List[Dict[str, Any]]) -> None:
+    ranks = len(given)
+    work = Labels(f"collective.{operation}", f"{size} bytes on {ranks} ranks", "fp32", operation, "1")
+    statistic = bench.device.STATISTIC
+    mean = [sum(step) / ranks for step in zip(*(one["samples"] for one in given))]  # noqa: B905
+    seconds = one_figure(mean, statistic)
+    more = {"warmup": 1, "samples": len(mean), "statistic": statistic, "timer": "perf_counter", "formula": BUS}
+    bench.row(work, "error", max(one["error"] for one in given), "relative rmse")
+    bench.row(work, "latency", seconds * 1e3, "ms", **{**more, "formula": ""})
+    bench.row(work, "algbw", algorithm_bandwidth(size, seconds), "GB/s", direction="higher", **more)
+    bench.row(work, "busbw", bus_bandwidth(operation, ranks, size, seconds), "GB/s", direction="higher", **more)

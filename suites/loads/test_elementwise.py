@@ -1,13 +1,20 @@
-"""Element by element, and row by row: what is bound by memory."""
+"""Element by element, and row by row: what is bound by memory, and functions where they are known to go wrong."""
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import TYPE_CHECKING, Callable, Dict
 
+import pytest
 import torch
 from torch.nn import functional
 
-from suites.bench import Bench, Work
+from suites.formulas import TRAFFIC
+from suites.work import Work
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
+
+LATER = pytest.mark.compiled_from("standard")
 
 
 def chain(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -25,6 +32,31 @@ def layer_norm(values: torch.Tensor) -> torch.Tensor:
     return functional.layer_norm(values, values.shape[-1:])
 
 
+REDUCTIONS: Dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sum.rows": lambda values: values.sum(-1),
+    "sum.whole": lambda values: values.sum(),
+    "max.rows": lambda values: values.amax(-1),
+    "max.whole": lambda values: values.amax(),
+    "var.rows": lambda values: values.var(-1),
+    "var.whole": lambda values: values.var(),
+}
+RANGES = {
+    # Where a short cut shows: function, from, to.
+    "exp.near_one": (torch.exp, -1.0, 1.0),
+    "exp.near_overflow": (torch.exp, 80.0, 88.5),
+    "exp.near_zero": (torch.exp, -87.0, -80.0),
+    "log.near_one": (torch.log, 0.9, 1.1),
+    "log.tiny": (torch.log, 1.2e-38, 1e-37),
+    "tanh.small": (torch.tanh, -1e-3, 1e-3),  # (e^2x - 1) / (e^2x + 1) loses three digits here
+    "tanh.large": (torch.tanh, 3.0, 50.0),  # and is infinity over infinity at the end of this
+    # Torch 2.6 is 1.4e-7 off on a processor, however small the result: nearer to zero it fails, by 6000 roundings.
+    "erf.small": (torch.erf, -0.1, 0.1),
+    "erf.large": (torch.erf, 0.5, 10.0),
+    "sin.turn": (torch.sin, -3.2, 3.2),
+    "sin.far": (torch.sin, 1e4, 1e5),  # where a turn that is not taken off exactly is lost
+}
+
+
 def test_chain(bench: Bench) -> None:
     """Bandwidth: bytes are those of one fused pass, so what is not fused shows as a lower figure."""
     _rows(bench, "chain", chain, 2)
@@ -40,6 +72,43 @@ def test_layer_norm(bench: Bench) -> None:
     _rows(bench, "layer_norm", layer_norm, 1)
 
 
+@LATER
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reduction(bench: Bench, name: str) -> None:
+    """Along rows and over all; of numbers of one sign, since a sum that cancels has no relative error."""
+    rows, length = 4 * bench.size, bench.size
+    values = bench.random(rows, length, salt=5).abs()
+    results = rows if name.endswith("rows") else 1
+    _elements(bench, name, REDUCTIONS[name], values, 4 * (values.numel() + results))
+
+
+@LATER
+@pytest.mark.parametrize("name", RANGES)
+def test_function(bench: Bench, name: str) -> None:
+    """A function over a range in which it is known to go wrong."""
+    function, low, high = RANGES[name]
+    values = torch.linspace(low, high, 64 * bench.size, dtype=torch.float64).float().to(bench.device.place())
+    _elements(bench, name, function, values, 8 * values.numel())
+
+
+def _elements(
+    bench: Bench, name: str, compute: Callable[..., torch.Tensor], values: torch.Tensor, traffic: int
+) -> None:
+    bench.run(
+        Work(
+            load=f"elementwise.{name}",
+            compute=compute,
+            inputs=(values,),
+            shapes="x".join(map(str, values.shape)),
+            precision="fp32",
+            model=name,
+            version="1",
+            bytes=traffic,
+            formula=TRAFFIC,
+        )
+    )
+
+
 def _rows(bench: Bench, kind: str, compute: Callable[..., torch.Tensor], operands: int) -> None:
     shape = (4 * bench.size, bench.size)
     bench.run(
@@ -52,5 +121,6 @@ def _rows(bench: Bench, kind: str, compute: Callable[..., torch.Tensor], operand
             model=kind,
             version="1",
             bytes=4 * shape[0] * shape[1] * (operands + 1),
+            formula=TRAFFIC,
         )
     )

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Dict
 
 import pytest
 
 from suites import backends
 from suites.bundle import ENVIRONMENT
+from suites.devices import NEVER_RUN, experience
 from suites.exits import MISMATCH
 from suites.observe import COMPANIONS
 from suites.versions import agrees
+from suites.work import Labels
 
 if TYPE_CHECKING:
     from suites.bench import Bench
+
+NEEDED = 256 << 20  # bytes, for libraries and their workspaces, beside the problems
+DEEP_S = float(os.environ.get("SUITES_DEEP_HEALTH_S", "60"))
 
 
 @pytest.mark.parametrize("axis", ["torch", "torch_build", "python"])
@@ -40,8 +46,23 @@ def test_companions(bench: Bench) -> None:
 
 
 def test_device_health(bench: Bench) -> None:
-    """A tiny exact computation on each device."""
-    bench.device.health()
+    """A tiny exact computation on each device, and room for what this run needs. Notes are told, they fail nothing."""
+    told = bench.device.health(needed=NEEDED + 16 * 8 * bench.size * bench.size)
+    if experience(bench.device) == NEVER_RUN:
+        told.append(f"{bench.device.__name__.rsplit('.', 1)[-1]} adapter: {NEVER_RUN}")
+    bench.figures.setdefault(bench.case, []).extend(told)
+
+
+@pytest.mark.profile("deep")
+def test_deep_health(bench: Bench) -> None:
+    """A minute under load: finds the device that fails or throttles only then."""
+    found = bench.device.deep_health(DEEP_S)
+    for figure in found.figures:
+        labels = Labels(f"health.{figure.metric}", figure.of, "mixed", "none", "1")
+        direction = "lower" if figure.metric == "unchecked" else "higher"
+        bench.row(labels, figure.metric, figure.value, figure.unit, direction=direction, timer="perf_counter")
+        bench.figures.setdefault(bench.case, []).append(f"{figure.metric} {figure.of} {figure.value:.3g} {figure.unit}")
+    assert not found.findings, found.findings[0] + "".join(f"\n{line}" for line in found.findings[1:])
 
 
 def test_backend_known(bench: Bench) -> None:

@@ -1,50 +1,110 @@
-"""Matrix products: square, skinny and batched."""
+"""Matrix products: square, skinny and batched, in every precision that the device has, forward and backward."""
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import TYPE_CHECKING, Any, Tuple
 
 import pytest
 import torch
 
-from suites.bench import Bench, Work
-from suites.formulas import matmul_flops
+from suites import gradients
+from suites.backends import INFERENCE_ONLY
+from suites.formulas import BACKWARD, MATMUL, matmul_flops
+from suites.loads import capabilities
+from suites.work import Work
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
 
 Shape = Tuple[int, ...]
+LATER = pytest.mark.compiled_from("standard")
+STANDARD = pytest.mark.profile("standard")
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize(
+    "precision",
+    ["fp32", pytest.param("tf32", marks=LATER), "bf16", pytest.param("fp16", marks=LATER)],
+)
 def test_square(bench: Bench, precision: str) -> None:
     """A square by a square: as fast as the device can multiply."""
     n = bench.size
-    _product(bench, "square", (n, n), (n, n), precision, matmul_flops(1, n, n, n))
+    _product(bench, "square", (n, n), (n, n), precision)
 
 
-def test_skinny(bench: Bench) -> None:
+@LATER
+def test_square_fp8(bench: Bench) -> None:
+    """Scaled e4m3 numbers, summed in fp32: held against the numbers that they stand for, in fp64."""
+    n = max(16, bench.size // 16 * 16)
+    _product(
+        bench,
+        "square",
+        (n, n),
+        (n, n),
+        "fp8",
+        compute=capabilities.scaled_product,
+        reference=capabilities.scaled_product_exact,
+    )
+
+
+@pytest.mark.parametrize("precision", ["fp32", pytest.param("bf16", marks=STANDARD)])
+def test_skinny(bench: Bench, precision: str) -> None:
     """A few rows by a square: what generating text token by token does, bound by memory."""
     n = bench.size
-    _product(bench, "skinny", (4, n), (n, n), "fp32", matmul_flops(1, 4, n, n))
+    _product(bench, "skinny", (4, n), (n, n), precision)
 
 
-def test_batched(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    "precision", ["fp32", pytest.param("bf16", marks=STANDARD), pytest.param("fp16", marks=STANDARD)]
+)
+def test_batched(bench: Bench, precision: str) -> None:
     """Many small products at once."""
     n = max(16, bench.size // 4)
-    _product(bench, "batched", (8, n, n), (8, n, n), "fp32", matmul_flops(8, n, n, n))
+    _product(bench, "batched", (8, n, n), (8, n, n), precision)
 
 
-def _product(bench: Bench, kind: str, left: Shape, right: Shape, precision: str, flops: int) -> None:
-    bench.run(
-        Work(
-            load=f"matmul.{kind}",
-            compute=torch.matmul,
-            inputs=(
-                bench.random(*left, precision=precision, salt=1),
-                bench.random(*right, precision=precision, salt=2),
-            ),
-            shapes=" @ ".join("x".join(map(str, shape)) for shape in (left, right)),
-            precision=precision,
-            model="matmul",
-            version="1",
-            flops=flops,
+@STANDARD
+def test_uneven(bench: Bench) -> None:
+    """Edges that no tile divides."""
+    n = bench.size
+    _product(bench, "uneven", (n - 1, n + 3), (n + 3, n // 2 + 7), "fp32")
+
+
+@LATER
+@pytest.mark.parametrize("precision", ["fp32", pytest.param("bf16", marks=STANDARD)])
+def test_gradients(bench: Bench, precision: str) -> None:
+    """The backward pass: two products more."""
+    if bench.backend in INFERENCE_ONLY:
+        pytest.skip(f"not applicable: {bench.backend} compiles inference only")
+    n = bench.size
+    _product(bench, "gradients", (n, n), (n, n), precision, 1 + BACKWARD["matmul"], drive=gradients.of_inputs)
+
+
+def _product(
+    bench: Bench, kind: str, left: Shape, right: Shape, precision: str, passes: float = 1, **more: Any
+) -> None:
+    lacking = capabilities.lacking(bench, precision)
+    if lacking:
+        pytest.skip(lacking)
+    batch = left[0] if len(left) == 3 else 1
+    kept = torch.get_float32_matmul_precision()
+    if precision == "tf32":
+        torch.set_float32_matmul_precision("high")
+    try:
+        bench.run(
+            Work(
+                load=f"matmul.{kind}",
+                inputs=(
+                    bench.random(*left, precision=precision, salt=1),
+                    bench.random(*right, precision=precision, salt=2),
+                ),
+                shapes=" @ ".join("x".join(map(str, shape)) for shape in (left, right)),
+                precision=precision,
+                model="matmul",
+                version="1",
+                flops=int(passes * matmul_flops(batch, left[-2], right[-1], left[-1])),
+                formula=MATMUL,
+                **{"compute": torch.matmul, **more},
+            )
         )
-    )
+    finally:
+        torch.set_float32_matmul_precision(kept)

@@ -12,7 +12,8 @@ HEAD = """
 import pathlib, sys, tempfile
 import torch
 from suites import backends
-from suites.bench import Bench, Work
+from suites.bench import Bench
+from suites.work import Work
 from suites.bundle import METRICS, Bundle
 from suites.cell import Cell
 from suites.devices import adapter
@@ -124,3 +125,59 @@ torch.manual_seed(99)
 assert torch.equal(first, bench.random(4, salt=1)) and not torch.equal(first, bench.random(4, salt=2))
 """
     held(snippet(HEAD + code, "eager"))
+
+
+ROWS = """
+import json
+def rows(load="l"):
+    lines = (bundle.folder / METRICS).read_text().splitlines()
+    return {row["metric"]: row["value"] for row in map(json.loads, lines) if row["load"] == load}
+"""
+
+
+def test_a_kernel_wrong_in_the_last_bits_is_seen_in_the_bundle(snippet: Snippet) -> None:
+    code = """
+def off(x):
+    y = torch.tanh(x)
+    return torch.nextafter(y, torch.full_like(y, 2.0))
+assert told(compute=torch.tanh) == ""
+assert bench.run(Work("off", "32x32", "fp32", "m", "1", off, (bench.random(32, 32),), reference=torch.tanh)) is None
+right, wrong = bench.fingerprints
+assert right["sha256"] != wrong["sha256"] and right["shape"] == wrong["shape"]
+assert rows("off")["exact_share"] < 0.5 < rows()["exact_share"], (rows("off"), rows())
+assert 1 <= rows("off")["ulp_p99"] <= 3 and rows("off")["error_ratio"] > 1.5 * rows()["error_ratio"]
+"""
+    held(snippet(HEAD + ROWS + code, "eager"))
+
+
+def test_a_kernel_wrong_in_one_precision_only_is_named_with_it(snippet: Snippet) -> None:
+    code = """
+def kernel(x):
+    return x * 1.2 if x.dtype == torch.bfloat16 else x * 1.0
+said = {}
+for precision in ("fp32", "bf16"):
+    given = (bench.random(32, 32, precision=precision),)
+    try:
+        bench.run(Work("k", "32x32", precision, "m", "1", kernel, given, reference=lambda x: x * 1.0))
+    except AssertionError as error:
+        said[precision] = str(error)
+assert list(said) == ["bf16"] and "(bf16," in said["bf16"], said
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_what_is_not_deterministic_is_told(snippet: Snippet) -> None:
+    code = """
+calls = iter(range(1000))
+def drifting(x):
+    return torch.tanh(x) + (next(calls) % 2) * 1e-7
+assert told(compute=drifting, reference=torch.tanh) == ""
+assert rows()["deterministic"] == 0 and "not deterministic" in bench.figures[""]
+torch.use_deterministic_algorithms(True)
+assert told(compute=drifting, reference=torch.tanh).startswith("AssertionError: numerics: two runs of the same call")
+"""
+    held(snippet(HEAD + ROWS + code, "eager"))
+
+
+def test_a_load_that_repeats_is_told_so(snippet: Snippet) -> None:
+    held(snippet(HEAD + ROWS + "assert told(compute=torch.tanh) == '' and rows()['deterministic'] == 1", "eager"))

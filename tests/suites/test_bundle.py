@@ -9,7 +9,12 @@ from suites.bundle import CHECKSUMS, FILES, JUNIT, METRICS, PROGRESS, ROW, Bundl
 
 GOOD = dict(
     zip(
-        ROW, ["c", "latency", 1.5, "ms", "lower", "l", "m", "1", "2x2", "fp32", "cpu", 1, 5, "min", "t", 0], strict=True
+        ROW,
+        [
+            *("c", "latency", 1.5, "ms", "lower", "l", "m", "1", "2x2", "fp32", "cpu", 1, 5, "min", "t", 0),
+            *("", "1", "", None, None, True, ""),
+        ],
+        strict=True,
     )
 )
 

@@ -88,6 +88,23 @@ def test_without_out_the_folder_is_told(tmp_path: Path) -> None:
     assert [path for path in tmp_path.iterdir() if path != told] == []
 
 
+def test_the_list_needs_no_torch_and_no_device(tmp_path: Path) -> None:
+    done = bare("--list", "--device", "cuda", "--load", "matmul.square", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0
+    assert [line.split() for line in done.stdout.splitlines()[:2]] == [
+        ["case", "runs", "from", "compiled", "from"],
+        ["matmul.square[bf16]", "smoke", "smoke"],
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_load_that_is_none_is_usage(tmp_path: Path) -> None:
+    done = bare("--load", "matmul", "--load", "matmull", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert done.stderr == "python -m suites: no load is named matmull: --list prints all\n"
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.torch
 def test_a_device_that_is_not_there_is_exit_4_and_one_line(suite: Suite, tmp_path: Path) -> None:
     device = "mps" if sys.platform != "darwin" else "cuda"

@@ -68,7 +68,7 @@ def test_metrics(eager_bundle: Path) -> None:
     }
     loads = {row.load.split(".")[0] for row in rows}
     assert loads == {"matmul", "attention", "elementwise", "collective", "model", "process"}
-    keys = [(row.metric, row.load, row.precision, row.shapes) for row in rows]
+    keys = [(row.metric, row.load, row.precision, row.shapes, row.scope) for row in rows]
     assert len(keys) == len(set(keys)), "a metric of a load is told once"
     assert all(row.samples == 2 and row.statistic == "min" for row in rows if row.metric == "latency")
 
@@ -77,6 +77,9 @@ def test_metrics(eager_bundle: Path) -> None:
 def test_structure_of_an_eager_run_names_no_backend(eager_bundle: Path) -> None:
     structure = msgspec.json.decode((eager_bundle / formats.STRUCTURE).read_bytes(), type=formats.StructureFile)
     assert structure.backends == ()
+    assert structure.loads
+    assert all(load.backend == "eager" and load.launches and load.scopes for load in structure.loads)
+    assert not any(load.fallbacks or load.unstable for load in structure.loads)
 
 
 @pytest.mark.torch
@@ -88,7 +91,7 @@ def test_progress_and_junit_tell_the_same(eager_bundle: Path) -> None:
     ends = {line.test: line.outcome for line in progress if isinstance(line, formats.ProgressEnd)}
     starts = [line.test for line in progress if isinstance(line, formats.ProgressStart)]
     cases = list(ET.fromstring((eager_bundle / formats.JUNIT).read_bytes()).iter("testcase"))
-    assert final == formats.ProgressFinal(exit=0, tests=len(cases))
+    assert final == formats.ProgressFinal(exit=0, tests=len(cases), expected=len(cases))
     assert [case.get("name") for case in cases] == starts == list(ends)
     assert set(ends.values()) <= {Outcome.PASSED, Outcome.SKIPPED}
     assert "loads/test_matmul.py::test_square[fp32]" in ends

@@ -1,8 +1,9 @@
-"""Conventions, held to figures worked out by hand."""
+"""Conventions, held to figures worked out by hand and to published ones; the source stands beside each."""
 
 import pytest
 
-from suites.formulas import algorithm_bandwidth, attention_flops, bus_bandwidth, matmul_flops
+from suites import formulas, peaks
+from suites.formulas import algorithm_bandwidth, attainable, attention_flops, bus_bandwidth, fraction, matmul_flops
 
 
 def test_matmul_counts_two_for_each_product() -> None:
@@ -11,8 +12,29 @@ def test_matmul_counts_two_for_each_product() -> None:
 
 
 def test_attention_is_two_products_and_half_of_it_when_causal() -> None:
+    # flash-attention, benchmarks/benchmark_flash_attention.py: `flops` there halves under a causal mask
     assert attention_flops(2, 4, 128, 64, causal=False) == 33_554_432
     assert attention_flops(2, 4, 128, 64, causal=True) == 16_777_216
+
+
+@pytest.mark.parametrize(
+    ("length", "keys", "causal", "expected"),
+    [
+        # flash-attention, hopper/benchmark_attn.py: batch * nheads * 2 * seqlen_q * avg_seqlen * (headdim + headdim_v),
+        # avg_seqlen = (max(0, seqlen_k - seqlen_q) + seqlen_k) / 2 under a causal mask, else seqlen_k
+        (1, 1024, False, 2 * 1 * 1024 * 128),
+        (1, 1024, True, 2 * 1 * (1023 + 1024) // 2 * 128),
+        (1024, 4096, True, 2 * 1024 * (3072 + 4096) // 2 * 128),
+        (4096, 1024, True, 2 * 4096 * 1024 // 2 * 128),
+    ],
+)
+def test_attention_of_two_lengths(length: int, keys: int, causal: bool, expected: int) -> None:
+    assert attention_flops(1, 1, length, 64, causal, keys=keys) == expected
+
+
+def test_attention_with_other_values_and_its_backward_pass() -> None:
+    assert attention_flops(1, 1, 8, 192, False, value_width=128) == 2 * 8 * 8 * (192 + 128)
+    assert formulas.BACKWARD == {"matmul": 2.0, "attention": 2.5}  # forward and backward: 3 and 3.5 times the forward
 
 
 def test_algorithm_bandwidth_is_in_billions() -> None:
@@ -22,14 +44,80 @@ def test_algorithm_bandwidth_is_in_billions() -> None:
 @pytest.mark.parametrize(
     ("operation", "ranks", "expected"),
     [
+        # NVIDIA/nccl-tests doc/PERFORMANCE.md; for gather, scatter and sendrecv the GetBw functions of src
         ("all_reduce", 2, 1.0),
         ("all_reduce", 8, 1.75),
         ("all_gather", 2, 0.5),
+        ("all_gather", 8, 0.875),
         ("reduce_scatter", 4, 0.75),
         ("all_to_all", 8, 0.875),
+        ("gather", 8, 0.875),
+        ("scatter", 4, 0.75),
         ("broadcast", 8, 1.0),
+        ("reduce", 8, 1.0),
+        ("sendrecv", 8, 1.0),
         ("all_reduce", 1, 0.0),
+        ("broadcast", 1, 0.0),
     ],
 )
 def test_bus_bandwidth_has_the_factors_of_nccl_tests(operation: str, ranks: int, expected: float) -> None:
     assert bus_bandwidth(operation, ranks, 10**9, 1.0) == pytest.approx(expected)
+
+
+def test_a_training_step_by_the_token() -> None:
+    # GPT-2 124M as nanoGPT counts it (model.py:estimate_mfu): 12 layers, 12 heads of 64, T = 1024
+    per_token = formulas.training_flops(124_000_000, 12, 12, 64, 1024)
+    assert per_token == 6 * 124_000_000 + 12 * 12 * 12 * 64 * 1024 == 857_246_208
+    assert formulas.recomputed_flops(3, 0, 0, 0, 0) == 24
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "expected"),
+    [
+        # 857,246,208 operations a token over the dense bf16 peak of `peaks.json`
+        ("NVIDIA H100 80GB HBM3", 461_500, 0.4),
+        ("NVIDIA A100-SXM4-80GB", 145_582, 0.4),
+        ("NVIDIA L4", 56_460, 0.4),
+        ("AMD Instinct MI300X", 610_046, 0.4),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 65_929, 0.4),
+    ],
+)
+def test_mfu_is_of_the_dense_peak(name: str, tokens: int, expected: float) -> None:
+    peak = peaks.find(name).tflops["bf16"]
+    assert formulas.utilisation(857_246_208 * tokens, 1.0, peak) == pytest.approx(expected, rel=1e-4)
+    assert formulas.utilisation(857_246_208 * tokens * 8, 1.0, peak, devices=8) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "ridge"),
+    [
+        # the intensity (operations a byte) at which both roofs meet: dense bf16 peak over bandwidth
+        ("NVIDIA H100 80GB HBM3", 989e12 / 3350e9),
+        ("NVIDIA A100-SXM4-80GB", 312e12 / 2039e9),
+        ("NVIDIA L4", 121e12 / 300e9),
+        ("AMD Instinct MI300X", 1307.4e12 / 5300e9),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", (989e12 / 7) / (3350e9 / 8)),
+    ],
+)
+def test_the_roofline_has_two_sides(name: str, ridge: float) -> None:
+    peak = peaks.find(name)
+    assert peak.gbps is not None
+    moved = 10**9
+    seconds = moved / (peak.gbps * 1e9)
+    below = attainable(ridge / 2 * moved, moved, peak.tflops["bf16"], peak.gbps)
+    above = attainable(ridge * 2 * moved, moved, peak.tflops["bf16"], peak.gbps)
+    assert below == pytest.approx(seconds), "memory bound"
+    assert above == pytest.approx(2 * seconds), "compute bound"
+
+
+def test_what_is_not_known_leaves_the_other_roof() -> None:
+    assert attainable(10**12, 10**9, None, 1000.0) == 1e-3
+    assert attainable(10**12, 10**9, 1.0, None) == 1.0
+    assert attainable(10**12, 0, None, 1000.0) == 0.0
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(2.0, False), (1.0, False), (0.985, False), (0.97, True)])
+def test_more_than_is_attainable_is_an_error_in_the_data(seconds: float, said: bool) -> None:
+    share, why = fraction(1.0, seconds)
+    assert share == pytest.approx(1 / seconds)
+    assert why.startswith("data error: ") is said

@@ -14,6 +14,21 @@ def test_nothing_given_leaves_all_to_the_cell_and_the_profile() -> None:
     } == {None}
 
 
+def test_nothing_is_left_out_and_nothing_saved_unless_asked() -> None:
+    request = parse([])
+    assert (request.loads, request.listing, request.checkpoint, request.save_checkpoint) == ((), False, None, None)
+
+
+def test_loads_can_be_named_several_times() -> None:
+    request = parse(["--load", "matmul", "--load", "*.square", "--list"])
+    assert (request.loads, request.listing) == (("matmul", "*.square"), True)
+
+
+def test_checkpoints() -> None:
+    request = parse(["--checkpoint", "theirs.pt", "--save-checkpoint", "ours.pt"])
+    assert (request.checkpoint, request.save_checkpoint) == (Path("theirs.pt"), Path("ours.pt"))
+
+
 def test_the_design_command_line() -> None:
     request = parse(
         [

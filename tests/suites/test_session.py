@@ -16,6 +16,7 @@ RUN = """
 import sys, pathlib
 from suites import command, session
 session._HERE = pathlib.Path(sys.argv[1])
+command.__file__ = sys.argv[1] + "/command.py"
 sys.exit(command.main(["--device", "cpu", "--out", sys.argv[2], *sys.argv[3:]]))
 """
 
@@ -103,8 +104,77 @@ def test_lost(bench): raise RuntimeError("device lost: fallen off the bus")
 def test_after(bench): pass
 """)
     assert code == 4
-    assert list(cases(out)) == ["test_first", "test_lost"]
-    assert progress(out)[-1] == {"event": "final", "exit": 4, "tests": 2}
+    assert list(cases(out)) == ["test_first", "test_lost", "cascade"]
+    assert progress(out)[-1] == {"event": "final", "exit": 4, "tests": 3}
+
+
+STICKY = """
+from suites.devices import cpu
+def break_it():
+    def raising(): raise RuntimeError("CUDA error: misaligned address")
+    cpu.synchronise = raising
+def test_first(bench): pass
+def test_second(bench):
+    break_it()
+    raise RuntimeError("CUDA error: misaligned address\\nCUDA kernel errors might be reported later")
+@pytest.mark.parametrize("number", range(198))
+def test_after(bench, number): bench.device.synchronise()
+"""
+
+
+def test_an_error_that_sticks_to_the_device_is_one_cause_and_one_line(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session(STICKY)
+
+    assert code == 4
+    assert cases(out) == {
+        "test_first": ("passed", ""),
+        "test_second": ("failure", "device lost: RuntimeError: CUDA error: misaligned address"),
+        "cascade": (
+            "skipped",
+            "cascade: 198 cases were not run, the device is broken since loads/test_ours.py::test_second",
+        ),
+    }
+    assert progress(out)[-1] == {"event": "final", "exit": 4, "tests": 3}
+    assert "misaligned address" in (out / bundle.JUNIT).read_text().split("health check afterwards: ")[1]
+
+
+def test_a_failure_on_a_healthy_device_stops_nothing(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session(STICKY.replace("    break_it()\n", "").replace("range(198)", "range(3)"))
+
+    assert code == 1
+    assert [outcome for outcome, _ in cases(out).values()] == ["passed", "failure", *["passed"] * 3]
+
+
+def test_wrong_numbers_of_the_health_check_stop_nothing(session: Callable[..., tuple[int, Path]]) -> None:
+    code, out = session(STICKY.replace('RuntimeError("CUDA', 'AssertionError("numerics').replace("198", "1"))
+
+    assert (code, len(cases(out))) == (1, 3)
+
+
+def test_cases_that_are_written_down_and_did_not_run_are_missed(
+    session: Callable[..., tuple[int, Path]], tmp_path: Path
+) -> None:
+    there = {f"loads/test_{name}": ["smoke", "smoke"] for name in ("ours.py::test_one", "lost.py::test_x[1]")}
+    (tmp_path / "cases.json").write_text(json.dumps(there))
+
+    code, out = session("def test_one(bench): pass")
+
+    assert code == 1
+    assert cases(out)["number of cases"] == ("error", "collection: 1 of 2 cases did not run: lost.x[1]")
+    assert progress(out)[-1] == {"event": "final", "exit": 1, "tests": 2, "expected": 2}
+
+
+def test_what_another_profile_or_another_load_has_is_not_missed(
+    session: Callable[..., tuple[int, Path]], tmp_path: Path
+) -> None:
+    there = {"ours.py::test_one": ["smoke", "smoke"], "ours.py::test_two": ["smoke", "smoke"]}
+    there |= {"lost.py::test_x": ["deep", "deep"]}
+    (tmp_path / "cases.json").write_text(json.dumps({f"loads/test_{name}": least for name, least in there.items()}))
+
+    code, out = session("def test_one(bench): pass\ndef test_two(bench): pass", "--load", "*.two")
+
+    assert (code, list(cases(out))) == (0, ["test_two"])
+    assert progress(out)[-1] == {"event": "final", "exit": 0, "tests": 1, "expected": 1}
 
 
 def test_a_crash_keeps_what_was_and_names_the_test(session: Callable[..., tuple[int, Path]]) -> None:
@@ -127,7 +197,7 @@ def test_crash(bench):
 
 def test_a_metric_that_is_no_number_fails_its_case(session: Callable[..., tuple[int, Path]]) -> None:
     code, out = session("""
-from suites.bench import Labels
+from suites.work import Labels
 def test_nan(bench): bench.row(Labels("l", "1", "fp32", "m", "1"), "latency", float("nan"), "ms")
 """)
     assert code == 1

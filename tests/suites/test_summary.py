@@ -4,18 +4,37 @@ from suites.junit import Case
 from suites.summary import table
 
 
+def case(name: str, outcome: str, message: str = "") -> Case:
+    return Case(name=name, outcome=outcome, message=message, detail="", seconds=1.0)
+
+
 def test_each_case_with_its_figures_or_its_reason() -> None:
-    cases = [
-        Case(name="a", outcome="passed", message="", detail="", seconds=1.0),
-        Case(name="longer", outcome="skipped", message="not here", detail="", seconds=0.0),
-    ]
+    cases = [case("a", "passed"), case("loads/test_x.py::test_longer[1]", "skipped", "not here")]
+
     assert table(cases, {"a": ["latency 1 ms", "tflops 2"]}).splitlines() == [
         "",
-        "case    outcome  figures",
-        "a       passed   latency 1 ms, tflops 2",
-        "longer  skipped  not here",
+        "case         outcome  figures",
+        "a            passed   latency 1 ms, tflops 2",
+        "x.longer[1]  skipped  not here",
         "1 passed, 1 skipped",
     ]
+
+
+def test_what_needs_a_look_comes_first() -> None:
+    cases = [
+        case("good", "passed"),
+        case("skipped", "skipped", "no"),
+        case("odd", "passed"),
+        case("wild", "passed"),
+        case("bad", "failed", "numerics: off"),
+        case("worse", "error", "collection: no"),
+    ]
+    figures = {"odd": ["latency unmeasurable"], "wild": ["not deterministic"], "good": ["latency 1 ms"]}
+
+    *lines, last = table(cases, figures).splitlines()[2:]
+
+    assert [line.split()[0] for line in lines] == ["worse", "bad", "odd", "wild", "good", "skipped"]
+    assert last == "3 passed, 1 failed, 1 error, 1 skipped, 1 a figure unmeasurable, 1 not deterministic"
 
 
 def test_nothing_ran_is_said() -> None:

@@ -1,6 +1,34 @@
-"""Timing."""
+"""Timing: when a device has settled, when samples are no measurement, and what a row then says."""
 
-from suites.timing import host_samples, one_figure
+import statistics
+from collections.abc import Callable
+from itertools import chain, cycle, repeat
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suites import timing
+from suites.timing import UNREAD, host_samples, one_figure, settled, spread, timed, together, unsteady
+
+COOL = {"clock_mhz": 1700.0, "temperature_c": 50.0, "power_w": 300.0, "throttle": []}
+
+
+def device(seconds: Any, conditions: Any = UNREAD, statistic: str = "median") -> Any:
+    """A device whose calls take these times one after the other; it counts them in `calls`."""
+    given = iter(seconds)
+    made = SimpleNamespace(STATISTIC=statistic, TIMER="told", calls=0)
+
+    def samples(call: Callable[[], Any], number: int) -> list[float]:
+        made.calls += number
+        return [next(given) for _ in range(number)]
+
+    made.samples = samples
+    told = iter(conditions) if isinstance(conditions, list) else repeat(conditions)
+    made.conditions = lambda: next(told)
+    return made
 
 
 def test_one_sample_for_each_call_and_the_device_waited_for_around_each() -> None:
@@ -14,3 +42,82 @@ def test_one_sample_for_each_call_and_the_device_waited_for_around_each() -> Non
 def test_the_figure_is_the_least_or_the_middle() -> None:
     assert one_figure([3.0, 1.0, 2.0], "min") == 1.0
     assert one_figure([3.0, 1.0, 9.0], "median") == 3.0
+
+
+@pytest.mark.parametrize(
+    ("windows", "expected"),
+    [
+        ([], False),
+        ([1.0, 1.0], False),
+        ([1.0, 1.0, 1.0], True),
+        ([9.0, 1.0, 1.004, 1.0], True),
+        ([1.0, 1.0, 1.0, 1.006], False),
+    ],
+)
+def test_settled_are_three_windows_that_agree(windows: list[float], expected: bool) -> None:
+    assert settled(windows, 0.005) is expected
+
+
+def test_a_warm_up_goes_on_until_the_clock_has_settled() -> None:
+    falling = [2.0] * 10 + [1.5] * 10 + [1.2] * 10
+    made = device(chain(falling, repeat(1.0)))
+    took = timed(lambda: None, made, 20, "deep")
+    assert took.seconds == 1.0
+    assert took.warmup == 60, "three windows that fall, three that agree"
+    assert took.samples == 20
+
+
+def test_a_device_that_never_settles_and_never_repeats_is_unmeasurable() -> None:
+    took = timed(lambda: None, device(cycle([1.0, 2.0, 3.0, 4.0, 5.0])), 10, "smoke")
+    assert took.seconds is None
+    assert took.why.startswith("the middle half of its samples is ")
+    assert took.samples == 10 * timing.ROUNDS
+
+
+def test_noise_that_passes_is_sampled_through() -> None:
+    made = device(chain(repeat(1.0, 30), cycle_of(1.0, 4.0, 10), repeat(1.0)))
+    took = timed(lambda: None, made, 10, "smoke")
+    assert (took.seconds, took.samples, took.why) == (1.0, 30, "")
+
+
+def cycle_of(low: float, high: float, number: int) -> list[float]:
+    return [low, high] * (number // 2)
+
+
+def test_a_throttled_figure_is_none_and_names_the_reason() -> None:
+    hot = {**COOL, "throttle": ["hardware thermal slowdown"], "temperature_c": 91.0}
+    took = timed(lambda: None, device(repeat(1.0), [COOL, hot]), 5, "smoke")
+    assert took.seconds is None
+    assert took.why == "the device throttled: hardware thermal slowdown"
+    assert took.conditions["temperature_c"] == 91.0
+
+
+@pytest.mark.parametrize(
+    ("samples", "statistic", "expected"),
+    [
+        ([1.0, 9.0], "median", ""),
+        ([1.0, 1.0, 1.1, 9.0], "min", ""),
+        ([2.0, 2.0, 1.0, 1.0], "min", "its two halves lie 100% apart"),
+        ([1.0, 1.0, 1.0, 1.0, 50.0], "median", ""),
+        ([1.0, 1.0, 2.0, 2.0], "median", "the middle half of its samples is 67% wide"),
+        ([0.0, 0.0, 0.0, 0.0], "min", ""),
+    ],
+)
+def test_unsteady(samples: list[float], statistic: str, expected: str) -> None:
+    assert unsteady(samples, statistic) == expected
+
+
+@given(st.lists(st.floats(1e-9, 1e3), min_size=2, max_size=50))
+def test_the_spread_is_that_of_the_standard_library(samples: list[float]) -> None:
+    told = spread(samples)
+    cut = statistics.quantiles(samples, n=100, method="inclusive")
+    assert told["minimum"] == min(samples)
+    assert told["p50"] == pytest.approx(statistics.median(samples))
+    for name, at in (("p5", 5), ("p95", 95), ("p99", 99)):
+        assert told[name] == pytest.approx(cut[at - 1])
+    assert told["iqr"] == pytest.approx(cut[74] - cut[24], abs=1e-12)
+
+
+def test_conditions_that_cannot_be_read_are_none_and_not_none_seen() -> None:
+    assert together([UNREAD, UNREAD]) == UNREAD
+    assert together([COOL, {**COOL, "clock_mhz": 1500.0, "power_w": None}]) == {**COOL, "clock_mhz": 1600.0}

@@ -232,7 +232,7 @@ def without(value: Mapping[str, Any], key: str) -> dict[str, Any]:
         ("attempt", ATTEMPT | {"purpose": "fun"}),
         ("cell", without(CELL, "id")),
         ("cell", CELL | {"schema_version": 2}),
-        ("cell", CELL | {"device": "tpu"}),
+        ("cell", CELL | {"device": "a TPU"}),
         ("cell", CELL | {"axes": {"torch": 2.1}}),
         ("cell", CELL | {"id": "a/b"}),
         ("cell", CELL | {"id": "a\n"}),

@@ -9,8 +9,9 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from orchestrator.engines.compile_cache import CompileCache, Taking, remove
 from orchestrator.engines.docker.calls import Gone, calling, raise_for_status
-from orchestrator.engines.docker.profile import RESULTS
+from orchestrator.engines.docker.profile import CACHE, RESULTS
 from orchestrator.engines.docker.tar import Malformed, Source, TarStream
 from orchestrator.engines.intake import Intake
 from orchestrator.errors import InfrastructureError
@@ -39,6 +40,31 @@ def collect(client: "APIClient", container: str, intake: Intake) -> None:
                 _read_file(client, container, name, intake)
     except Malformed as error:
         raise InfrastructureError("the engine sent results that are not an archive", cause=str(error)) from error
+
+
+def collect_cache(client: "APIClient", container: str, cache: CompileCache) -> None:
+    """Take the compile cache out of a container, whole or not at all: a cell's result does not depend on it."""
+    taking = Taking(cache.taken)
+    try:
+        with _archive(client, container, CACHE) as source:
+            take_cache(TarStream(source), taking)
+    except (Malformed, InfrastructureError):
+        taking.whole = False
+    if not taking.whole:
+        remove(cache.taken)
+
+
+def take_cache(archive: TarStream, taking: Taking) -> None:
+    """Take each file of the cache's folder, up to the first that spoils it."""
+    top = posixpath.basename(CACHE)
+    for member in archive:
+        folder, _, inside = member.name.partition("/")
+        taking.whole = taking.whole and folder == top
+        name = inside.rstrip("/")
+        if taking.accepts(name, member.kind, member.size):
+            taking.take(name, member.size, archive.data())
+        if not taking.whole:
+            return
 
 
 def _read_folder(client: "APIClient", container: str, intake: Intake) -> bool:

@@ -3,23 +3,33 @@
 import io
 import os
 import tarfile
+import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import PurePosixPath
+from typing import IO, TYPE_CHECKING, Any
 
+from orchestrator.engines.compile_cache import CompileCache, files
 from orchestrator.engines.docker.calls import Conflict, Gone, calling
-from orchestrator.engines.docker.profile import INPUTS, RESULTS, VOLUME, Profile
+from orchestrator.engines.docker.profile import CACHE, INPUTS, RESULTS, VOLUME, Profile
 
 if TYPE_CHECKING:
     from docker import APIClient
 
 
-def create(client: "APIClient", name: str, profile: Profile, inputs: Mapping[str, bytes]) -> None:
-    """Make the container, its inputs and the results folder that its user may write to."""
+def create(
+    client: "APIClient", name: str, profile: Profile, inputs: Mapping[str, bytes], cache: CompileCache | None = None
+) -> None:
+    """Make the container, its inputs, its compile cache, and the results folder that its user may write to."""
     with calling("creating the container"):
         client.create_container_from_config(dict(profile.config), name)  # type: ignore[no-untyped-call]
     with calling("putting the inputs in"):
         client.put_archive(name, VOLUME, _folders(inputs, profile.config["User"]))
+    if cache:
+        with calling("putting the compile cache in"), tempfile.TemporaryFile() as archive:
+            _write_cache(cache, profile.config["User"], archive)
+            archive.seek(0)
+            client.put_archive(name, VOLUME, archive)
 
 
 def start(client: "APIClient", name: str) -> None:
@@ -103,3 +113,33 @@ def _folders(inputs: Mapping[str, bytes], user: str) -> bytes:
             file.mode, file.size = 0o444, len(content)
             tar.addfile(file, io.BytesIO(content))
     return archive.getvalue()
+
+
+def _write_cache(cache: CompileCache, user: str, archive: IO[bytes]) -> None:
+    """A tar of `cache` with the kept files, all of it the user's."""
+    owner_id, _, group_id = user.partition(":")
+    top = PurePosixPath(CACHE).name
+    made: set[str] = set()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
+
+        def add(entry: tarfile.TarInfo, content: IO[bytes] | None = None) -> None:
+            entry.uid, entry.gid = int(owner_id), int(group_id)
+            tar.addfile(entry, content)
+
+        def add_folder(path: str) -> None:
+            folder = tarfile.TarInfo(path)
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            made.add(path)
+            add(folder)
+
+        add_folder(top)
+        for name, source in files(cache.kept) if cache.kept else ():
+            parents = [f"{top}/{parent}" for parent in reversed(PurePosixPath(name).parents) if parent.name]
+            for parent in parents:
+                if parent not in made:
+                    add_folder(parent)
+            file = tarfile.TarInfo(f"{top}/{name}")
+            file.mode = 0o644
+            with source.open("rb") as content:
+                file.size = os.fstat(content.fileno()).st_size
+                add(file, content)

@@ -23,6 +23,7 @@ SUITES = "/opt/torchmatrix"
 VOLUME = "/results"  # a volume: what is written to a tmpfs, or to a read-only root, is gone after the end
 INPUTS = f"{VOLUME}/in"  # both folders lie in a folder of root, so the cell can neither move nor replace them
 RESULTS = f"{VOLUME}/out"
+CACHE = f"{VOLUME}/cache"  # there only where the cell has a compile cache: a copy, put in and taken out as these are
 TOOLS = f"{SUITES}/tools"  # what the suite needs and a ready image lacks
 SECRETS = "/run/secrets"  # where Docker and BuildKit have them too
 SCRATCH = "/tmp"  # noqa: S108 - inside the container, on its own tmpfs
@@ -42,7 +43,8 @@ def profile(task: Task, owner: Owner, groups: tuple[str, ...] = ()) -> Profile:
     relaxations = (*device_needs(task), *_named_needs(task, groups), *map(_secret, task.secrets.items()))
     made_by = labels(task, owner)
     ready = task.image.ready
-    env = variables(task, scratch=SCRATCH, path=f"{SUITES}:{TOOLS}" if ready and ready.tools else SUITES)
+    path = f"{SUITES}:{TOOLS}" if ready and ready.tools else SUITES
+    env = variables(task, scratch=SCRATCH, path=path, cache=CACHE if task.cache else "")
     for relaxation in relaxations:
         env.update(relaxation.env)
     unset = () if ready is None else tuple(name for name in ready.unset if name not in env)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.engines.docker import connection, container
 from orchestrator.engines.docker.calls import Gone, calling
-from orchestrator.engines.docker.collect import collect
+from orchestrator.engines.docker.collect import collect, collect_cache
 from orchestrator.engines.docker.output import Output
 from orchestrator.engines.docker.profile import Profile, profile
 from orchestrator.engines.docker.sweep import sweep
@@ -79,7 +79,7 @@ class DockerEngine:
                 client = undo.enter_context(closing(connection.client(self._environ, self._call_s)))
                 # Before the creation: it may succeed and never be answered.
                 undo.callback(self._remove, client, name, made, seen)
-                container.create(client, name, made, task.inputs)
+                container.create(client, name, made, task.inputs, task.cache)
             with seen.during(Step.START):
                 output = undo.enter_context(closing(Output(client, name)))
                 container.start(client, name)
@@ -91,6 +91,8 @@ class DockerEngine:
                     raise InfrastructureError("the container was killed while the cell ran", cause="by somebody else")
             with seen.during(Step.COLLECT):
                 collect(client, name, seen.intake)
+                if task.cache and state.exit_code == 0 and not seen.ending.begun:
+                    collect_cache(client, name, task.cache)
 
     def _remove(self, client: "APIClient", name: str, made: Profile, seen: Sighting) -> None:
         self._left[name] = made.config["Labels"]

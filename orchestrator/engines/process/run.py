@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from orchestrator.engines import compile_cache
 from orchestrator.engines.codes import code_of
 from orchestrator.engines.engine import StepLog
 from orchestrator.engines.intake import make_ready
@@ -71,6 +72,8 @@ def run_process(engine: str, python: str, task: Task, step: StepLog, stop: Stop)
         with seen.during(Step.CREATE):
             make_ready(task.out)
             scratch = make_scratch(task, owner)
+            if task.cache:
+                compile_cache.copy(task.cache.kept, task.cache.work)
             undo.callback(_remove, scratch, seen)
         with seen.during(Step.START):
             process = undo.enter_context(_started(python, task, scratch, marks))
@@ -81,7 +84,20 @@ def run_process(engine: str, python: str, task: Task, step: StepLog, stop: Stop)
             seen.end(code_of(code), oom=oom)
         with seen.during(Step.COLLECT):
             collect(scratch.results, seen.intake)
+            if task.cache and code == 0 and not seen.ending.begun:
+                _take_cache(task.cache)
     return seen.attempt(engine)
+
+
+def _take_cache(cache: compile_cache.CompileCache) -> None:
+    """Whole or not at all: a cell's result does not depend on it."""
+    taking = compile_cache.Taking(cache.taken)
+    try:
+        compile_cache.take_folder(cache.work, taking)
+    except OSError:
+        taking.whole = False
+    if not taking.whole:
+        compile_cache.remove(cache.taken)
 
 
 def _remove(scratch: Scratch, seen: Sighting) -> None:
@@ -94,7 +110,13 @@ def environment(task: Task, scratch: Scratch, ours: Mapping[str, str]) -> dict[s
     passed = {name: value for name, value in ours.items() if name in _PASSED or name.startswith(_PASSED_PREFIXES)}
     visible = visible_devices(platform_of(task), task.devices)
     secrets = {f"{name}_FILE": str(source) for name, source in task.secrets.items()}
-    return {**passed, **visible, **secrets, **variables(task, scratch=str(scratch.home), path=str(scratch.path))}
+    cache = str(task.cache.work) if task.cache else ""
+    return {
+        **passed,
+        **visible,
+        **secrets,
+        **variables(task, scratch=str(scratch.home), path=str(scratch.path), cache=cache),
+    }
 
 
 def _started(python: str, task: Task, scratch: Scratch, marks: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -24,6 +24,8 @@ from orchestrator.vocabulary import Cause, Outcome, Purpose, Status, Step, Verdi
 PASS = Case(name="test_matmul", outcome=Outcome.PASSED)
 CONV = Case(name="test_conv", outcome=Outcome.FAILED, message="numerics: off by 1")
 SKIP = Case(name="test_gpu", outcome=Outcome.SKIPPED, message="no GPU")
+STICKY = Case(name="test_conv", outcome=Outcome.FAILED, message="device lost: CUDA error: misaligned address")
+CASCADE = Case(name="cascade", outcome=Outcome.SKIPPED, message="cascade: 198 cases were not run")
 FELL = Case(name="test_ov", outcome=Outcome.FAILED, message="backend fell back: took 0 of 3")
 NO_COMPILER = Case(name="test_softmax", outcome=Outcome.SKIPPED, message="compiler missing: no g++")
 OBSERVED = {"torch": "2.13.0+cpu", "torch_build": "cpu", "python": "3.11.2", "backend": "eager"}
@@ -212,6 +214,15 @@ LINES: tuple[Line, ...] = (
         {},
         Cause.DEVICE_LOST,
         "device lost in test_conv",
+    ),
+    (
+        # What failed first is the cause; what was not run after it is not a second one.
+        "device missing or lost",
+        {"code": 4},
+        whole(PASS, STICKY, CASCADE, exit=4),
+        {},
+        Cause.DEVICE_LOST,
+        "device lost: 1 of 3 cases: test_conv: device lost: CUDA error: misaligned address",
     ),
     (
         "not started",
@@ -439,6 +450,14 @@ LINES: tuple[Line, ...] = (
         {},
         Cause.REPORT_UNREADABLE,
         "exit and report disagree: 0 tests were run, the report has 1",
+    ),
+    (
+        "exit and report disagree",
+        {"code": 0},
+        whole(PASS, progress=Progress(passed=1, final=formats.ProgressFinal(exit=0, tests=1, expected=2))),
+        {},
+        Cause.REPORT_UNREADABLE,
+        "exit and report disagree: 2 tests are in what was asked, 1 were run",
     ),
     (
         "exit and report disagree",
@@ -719,6 +738,23 @@ def test_a_known_failing_case_leaves_the_cell_passed(make: SimpleNamespace) -> N
     assert result.status is Status.PASSED
     assert result.counts == Counts(passed=1, known=1)
     assert [case.known_issue for case in result.cases] == ["", "https://x.test/1"]
+
+
+def test_a_known_issue_that_fits_no_case_is_noted(make: SimpleNamespace) -> None:
+    cell = make.cell(known_issues=(make.known(test="*conf*"), make.known(test="test_mat*", until="2026-01-01")))
+
+    whole_run = judge(cell, [(make.attempt(), whole(PASS))])
+    crashed = judge(cell, [(make.attempt(code=139), cut(PASS))])
+
+    assert whole_run.status is Status.PASSED
+    assert whole_run.notes == ("known issue `*conf*` fits no case of this run (https://x.test/1)",)
+    assert not any("known issue" in note for note in crashed.notes)
+
+
+def test_as_many_tests_as_expected_or_an_unknown_number_pass(make: SimpleNamespace) -> None:
+    for expected in (None, 1):
+        progress = Progress(passed=1, final=formats.ProgressFinal(exit=0, tests=1, expected=expected))
+        assert judge(make.cell(), [(make.attempt(), whole(PASS, progress=progress))]).status is Status.PASSED
 
 
 def test_another_failing_case_beside_a_known_one_fails_the_cell(make: SimpleNamespace) -> None:

@@ -41,9 +41,9 @@ def test_a_good_row(make: SimpleNamespace) -> None:
         ("-1e999", "Number out of range: `value`"),
         ("1" + "0" * 400, "Number out of range: `value`"),
         ("-0.5", "its value is negative: every figure here is a size"),
-        ('"1.5"', "Expected `float`, got `str`: `value`"),
-        ("true", "Expected `float`, got `bool`: `value`"),
-        ("null", "Expected `float`, got `null`: `value`"),
+        ('"1.5"', "Expected `float | null`, got `str`: `value`"),
+        ("true", "Expected `float | null`, got `bool`: `value`"),
+        ("null", "it is called valid and has no value"),
     ],
 )
 def test_a_value_that_is_no_figure_is_rejected_and_counted(make: SimpleNamespace, written: str, reason: str) -> None:
@@ -54,6 +54,11 @@ def test_a_value_that_is_no_figure_is_rejected_and_counted(make: SimpleNamespace
     assert [row.metric for row in found.rows] == ["other"]
     assert found.rejected == {reason: 1}
     assert found.notes == (f"1 metric rows rejected: {reason} (1)",)
+
+
+def test_what_could_not_be_measured_is_kept_with_its_reason(make: SimpleNamespace) -> None:
+    found = read_metrics(lines(make, {"value": None, "valid": False, "why": "the clock never settled"}), "c1")
+    assert [(row.value, row.valid, row.why) for row in found.rows] == [(None, False, "the clock never settled")]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,9 @@ def test_a_value_that_is_no_figure_is_rejected_and_counted(make: SimpleNamespace
         ({"direction": "sideways"}, "Invalid enum value 'sideways': `direction`"),
         ({"surprise": 1}, "contains unknown field `surprise`"),
         ({"cell": "c2"}, "it names another cell"),
+        ({"valid": False}, "it is called invalid and does not say why"),
+        ({"valid": False, "value": -1.0, "why": "throttled"}, "its value is negative: every figure here is a size"),
+        ({"spread": {"minimum": 1.0}}, "missing required field `p5`: `spread`"),
         ({"metric": "m" * 401}, "Expected `str` of length <= 400: `metric`"),
         ({"metric": "m" * 70_000}, "longer than 65536 bytes"),
     ],

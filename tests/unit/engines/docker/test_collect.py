@@ -2,7 +2,10 @@ import io
 import tarfile
 from pathlib import Path
 
-from orchestrator.engines.docker.collect import take_members
+import pytest
+
+from orchestrator.engines.compile_cache import Taking
+from orchestrator.engines.docker.collect import take_cache, take_members
 from orchestrator.engines.docker.tar import TarStream
 from orchestrator.engines.intake import Intake
 
@@ -82,3 +85,31 @@ def test_ten_thousand_files_beside_the_bundle_are_passed_over_and_counted(tmp_pa
     assert [file.name for file in tmp_path.iterdir()] == ["junit.xml"]
     assert len(intake.refused) == 21
     assert intake.refused[-1] == "and 9981 more files"
+
+
+def test_a_compile_cache_is_taken_whole(tmp_path: Path) -> None:
+    taking = Taking(tmp_path)
+    folders = (("cache/", tarfile.DIRTYPE, b""), ("cache/inductor/", tarfile.DIRTYPE, b""))
+    take_cache(stream(*folders, ("cache/inductor/k.so", tarfile.REGTYPE, b"1")), taking)
+    assert taking.whole
+    assert (tmp_path / "inductor" / "k.so").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("cache/l", tarfile.SYMTYPE),
+        ("cache/h", tarfile.LNKTYPE),
+        ("cache/f", tarfile.FIFOTYPE),
+        ("cache/../x", tarfile.REGTYPE),
+        ("other/x", tarfile.REGTYPE),
+        ("x", tarfile.REGTYPE),
+    ],
+)
+def test_a_compile_cache_with_anything_else_in_it_is_not(tmp_path: Path, name: str, kind: bytes) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    taking = Taking(out)
+    take_cache(stream(("cache/a", tarfile.REGTYPE, b"1"), (name, kind, b"")), taking)
+    assert not taking.whole
+    assert set(tmp_path.rglob("*")) == {out, out / "a"}

@@ -3,7 +3,8 @@ import os
 import tarfile
 from pathlib import Path
 
-from orchestrator.engines.docker.container import _folders, owning_groups
+from orchestrator.engines.compile_cache import CompileCache
+from orchestrator.engines.docker.container import _folders, _write_cache, owning_groups
 
 
 def test_inputs_belong_to_root_and_results_to_the_cell() -> None:
@@ -29,3 +30,19 @@ def test_groups_of_device_nodes(tmp_path: Path) -> None:
 
 def test_no_devices_no_groups() -> None:
     assert owning_groups({"HostConfig": {}}) == ()
+
+
+def test_a_compile_cache_is_the_cells_own_copy(tmp_path: Path) -> None:
+    (tmp_path / "inductor" / "ab").mkdir(parents=True)
+    (tmp_path / "inductor" / "ab" / "k.so").write_bytes(b"1")
+    archive = io.BytesIO()
+    _write_cache(CompileCache(kept=tmp_path, taken=tmp_path, work=tmp_path), "10001:7", archive)
+    with tarfile.open(fileobj=io.BytesIO(archive.getvalue())) as tar:
+        found = {info.name: (info.uid, info.gid, oct(info.mode), info.isdir()) for info in tar}
+    folder = (10001, 7, "0o755", True)
+    assert found == {
+        "cache": folder,
+        "cache/inductor": folder,
+        "cache/inductor/ab": folder,
+        "cache/inductor/ab/k.so": (10001, 7, "0o644", False),
+    }

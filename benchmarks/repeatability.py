@@ -1,0 +1,90 @@
+"""How far the suite's figures repeat where nothing changed: instruction counts, and least times of one thread.
+
+    python benchmarks/repeatability.py [--processes 12] [--without-callgrind]
+
+Run it in one container, on a machine that has valgrind. Instructions of a small load are counted twice by callgrind
+(torch.utils.benchmark, Timer.collect_callgrind) and must lie within 0.5 %. Least times come from fresh processes, one
+after the other: half of them say how large the noise of one image is, the other half must lie within three times that.
+Exits 1 where one of the two does not hold.
+"""
+
+import argparse
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+LOAD = "torch.tanh(left * 1.5 + right) * right"
+SETUP = """
+import torch
+torch.manual_seed(0)
+torch.set_num_threads(1)
+left, right = torch.randn({size}, {size}), torch.randn({size}, {size})
+"""
+COUNTED = """
+from torch.utils.benchmark import Timer
+timer = Timer({load!r}, setup={setup!r}, num_threads=1)
+print(timer.collect_callgrind(number=50, collect_baseline=False).counts(denoise=False))
+"""
+TIMED = """
+{setup}
+from suites.timing import host_samples, one_figure
+samples = host_samples(lambda: {load}, 400, lambda: None)
+print(one_figure(samples[40:], "min"))
+"""
+APART = 0.005  # of instruction counts
+WITHIN = 3.0  # times the noise
+
+
+def told(code: str) -> float:
+    """The number that a fresh interpreter prints last."""
+    # callgrind's child looks for `python` on PATH.
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    variables = {**os.environ, "PATH": path, "PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=variables)
+    return float(done.stdout.split()[-1])
+
+
+def instructions() -> bool:
+    """Two counts of the same load; whether they lie near enough."""
+    code = COUNTED.format(load=LOAD, setup=SETUP.format(size=64))
+    first, second = told(code), told(code)
+    apart = abs(first - second) / min(first, second)
+    print(f"instructions  {first:.0f} and {second:.0f}: {apart:.3%} apart, {APART:.1%} allowed")
+    return apart <= APART
+
+
+def least_times(processes: int) -> bool:
+    """Half of the processes calibrate, the others are held to that."""
+    code = TIMED.format(load=LOAD, setup=SETUP.format(size=256))
+    logs = [math.log(told(code)) for _ in range(processes)]
+    # Every other one, so that a machine that drifts does so in both halves.
+    calibration, checked = logs[::2], logs[1::2]
+    centre, noise = statistics.median(calibration), statistics.stdev(calibration)
+    far = max(abs(log - centre) for log in checked)
+    print(
+        f"least times   {math.exp(centre) * 1e6:.1f} us, noise of one image {noise:.2%}:"
+        f" the farthest of {len(checked)} lies {far:.2%} away, {WITHIN * noise:.2%} allowed"
+    )
+    return far <= WITHIN * noise
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--processes", type=int, default=12, help="of least times, half of them to calibrate")
+    parser.add_argument("--without-callgrind", action="store_true", help="least times only")
+    arguments = parser.parse_args()
+    good = least_times(max(6, arguments.processes))
+    if arguments.without_callgrind:
+        return not good
+    if shutil.which("valgrind") is None:
+        print("instructions  not counted: valgrind is not on PATH (apt-get install valgrind)")
+        return 1
+    return not (instructions() and good)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

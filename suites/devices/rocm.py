@@ -1,0 +1,136 @@
+"""AMD devices. torch's calls are those of cuda; what is observed, and what its libraries say, is AMD's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from suites import exits, verdicts
+from suites.devices import checks, cuda, names, sysfs
+
+PREFERENCE = 11
+SEEN = ()
+ANSWERS_TO = "cuda"
+TIMER = cuda.TIMER
+STATISTIC = cuda.STATISTIC
+COLLECTIVE = "nccl"  # RCCL answers to this name
+STICKY = (
+    r"Memory access fault by GPU|GPU Hang|HSA_STATUS_ERROR_EXCEPTION|unspecified launch failure|illegal memory access|"
+    r"device-side assert|hipErrorLaunchFailure|hipErrorIllegalAddress|hipErrorECCNotCorrectable"
+)
+ERRORS = {
+    r"GPU Hang|launch timed out": exits.HANG,
+    r"out of memory|STATUS_ALLOC_FAILED|HSA_STATUS_ERROR_OUT_OF_RESOURCES": exits.OUT_OF_MEMORY,
+    r"hipErrorNoBinaryForGpu|invalid device function|no kernel image is available": exits.NO_KERNEL_IMAGE,
+    r"Cannot read .*TensileLibrary|Could not load .*TensileLibrary": exits.NO_KERNEL_IMAGE,
+    r"Memory access fault|unspecified launch failure|device-side assert|illegal memory access": exits.DEVICE_LOST,
+    r"HSA_STATUS_ERROR|hipErrorLaunchFailure|hipErrorIllegalAddress|ECCNotCorrectable": exits.DEVICE_LOST,
+    r"No HIP GPUs are available|no ROCm-capable device|hipErrorNoDevice": exits.DEVICE_MISSING,
+    r"NCCL error|ncclUnhandledCudaError|ncclSystemError|ncclInternalError": exits.COLLECTIVE,
+    r"lib(amdhip64|hip\w*|rocblas|MIOpen|rccl|hsa-runtime64)\.so[.\d]*: cannot open shared": exits.MISSING_LIBRARY,
+    **{pattern: word for pattern, word in cuda.ERRORS.items() if "No space" in pattern or "shared memory" in pattern},
+}
+
+place = cuda.place
+places = cuda.places
+exact = cuda.exact
+synchronise = cuda.synchronise
+memory = cuda.memory
+reset_peak = cuda.reset_peak
+peak = cuda.peak
+units = cuda.units
+title = cuda.title
+samples = cuda.samples
+free_memory = cuda.free_memory
+
+
+def count() -> int:
+    """Devices that torch can use."""
+    import torch
+
+    return torch.cuda.device_count() if torch.version.hip is not None and torch.cuda.is_available() else 0
+
+
+def why_missing() -> str:
+    """What is known about it."""
+    import torch
+
+    return "" if torch.version.hip is not None else f": torch {torch.__version__} is built without it"
+
+
+def health(needed: int = 0) -> List[str]:
+    """A tiny exact computation on each device, and what else is to be said of it."""
+    told: List[str] = []
+    for index, name in enumerate(places()):
+        checks.exact_product(name)
+        free = sysfs.amd_free(_folder(index))
+        checks.enough(name, free, needed)
+        told += verdicts.notes(name, free=free, whole=memory(), others=None, throttle=None, counters=counters(index))
+    return told
+
+
+def deep_health(seconds: float) -> checks.Deep:
+    """What is found under load."""
+    import sys
+
+    return checks.deep(sys.modules[__name__], seconds)
+
+
+def conditions(index: int = 0) -> Dict[str, Any]:
+    """Clock, heat and power now."""
+    return sysfs.amd_conditions(_folder(index))
+
+
+def counters(index: int = 0) -> Dict[str, int]:
+    """Errors that its RAS features count."""
+    return sysfs.amd_counters(_folder(index))
+
+
+def firmware() -> str:
+    """Of its VBIOS."""
+    return sysfs.amd_firmware(_folder(0))
+
+
+def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
+    """Device, driver and libraries."""
+    import torch
+
+    name = torch.cuda.get_device_name(0)
+    properties = torch.cuda.get_device_properties(0)
+    umd, umd_from = cuda.user_mode_driver()
+    mode = sysfs.amd_partition(_folder(0))
+    partition = mode if mode and mode != "SPX" else "whole"
+    facts = {
+        "gpu_name": name,
+        "gpu_arch": getattr(properties, "gcnArchName", ""),
+        "gpu_memory": str(properties.total_memory),
+        "gpu_units": str(units() or ""),
+        "gpu_firmware": firmware(),
+        "miopen": str(torch.backends.cudnn.version() or ""),
+        "nccl": cuda.nccl(),
+        "umd": umd,
+        "umd_from": umd_from,
+    }
+    return {"gpu": names.short(name), "driver": _driver(), "partition": partition}, facts
+
+
+def _driver() -> str:
+    """The version of amdgpu's own package, or an empty text: the kernel's own amdgpu has none."""
+    try:
+        found = re.search(r"([\d.]+)", Path("/sys/module/amdgpu/version").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""
+    return found.group(1) if found else ""
+
+
+def _folder(index: int) -> Optional[Path]:
+    """By the PCI address that torch tells, since some version; else the only device of AMD that is there."""
+    import torch
+
+    properties = torch.cuda.get_device_properties(index) if torch.cuda.is_available() else None
+    bus = getattr(properties, "pci_bus_id", None)
+    if bus is None:
+        return sysfs.device_folder("", "0x1002")
+    domain, slot = getattr(properties, "pci_domain_id", 0), getattr(properties, "pci_device_id", 0)
+    return sysfs.device_folder(f"{domain:04x}:{bus:02x}:{slot:02x}.0", "0x1002")

@@ -1,0 +1,116 @@
+"""The ways to compute attention: the formula, torch's fused call, and the kernels under it, one at a time."""
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterator
+
+import pytest
+import torch
+from torch.nn import functional
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
+
+Attend = Callable[..., torch.Tensor]
+_NAMES = {
+    "math": "MATH",
+    "flash": "FLASH_ATTENTION",
+    "efficient": "EFFICIENT_ATTENTION",
+    "cudnn": "CUDNN_ATTENTION",
+}
+
+
+def by_formula(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """softmax(q k^T / sqrt(d)) v."""
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def by_formula_causal(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """The same, each position seeing only itself and those before it."""
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    ahead = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+    return torch.softmax(scores.masked_fill(ahead, float("-inf")), dim=-1) @ value
+
+
+def _fused_full(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    return functional.scaled_dot_product_attention(query, key, value)
+
+
+def _fused_causal(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    return functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+
+def formula(mask: str) -> Attend:
+    """The formula, under a mask (`full`, `causal`)."""
+    return by_formula_causal if mask == "causal" else by_formula
+
+
+def fused(mask: str) -> Attend:
+    """Torch's own call, under a mask."""
+    return _fused_causal if mask == "causal" else _fused_full
+
+
+def grouped(heads: int) -> Attend:
+    """Torch's own call, causal, with `heads` of key and value for more of the query; repeated where torch cannot."""
+    if "enable_gqa" not in str(functional.scaled_dot_product_attention.__doc__):  # since torch 2.5
+
+        def repeat(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+            times = query.shape[1] // heads
+            return _fused_causal(query, key.repeat_interleave(times, 1), value.repeat_interleave(times, 1))
+
+        return repeat
+
+    def share(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        call: Any = functional.scaled_dot_product_attention
+        result: torch.Tensor = call(query, key, value, is_causal=True, enable_gqa=True)
+        return result
+
+    return share
+
+
+def grouped_exact(heads: int) -> Attend:
+    """The formula with key and value repeated."""
+
+    def repeat(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        times = query.shape[1] // heads
+        return by_formula_causal(query, key.repeat_interleave(times, 1), value.repeat_interleave(times, 1))
+
+    return repeat
+
+
+@contextmanager
+def forced(bench: Bench, kernel: str, precision: str) -> Iterator[None]:
+    """Only this kernel is allowed inside; a skip where this torch or this device has none of it for the precision."""
+    with _only(kernel):
+        tile = bench.random(1, 4, 128, 64, precision=precision)
+        try:
+            functional.scaled_dot_product_attention(tile, tile, tile)
+        except RuntimeError as error:
+            text = str(error).strip().splitlines()[0]
+            if "No viable backend" not in text and "No available kernel" not in text:
+                raise
+            pytest.skip(f"not applicable: no {kernel} attention for {precision} here: {text[:200]}")
+        yield
+
+
+def _only(kernel: str) -> ContextManager[Any]:
+    try:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+    except ImportError:  # until torch 2.2
+        return _only_before_2_3(kernel)
+    if not hasattr(SDPBackend, _NAMES[kernel]):
+        pytest.skip(f"this build lacks it: torch {torch.__version__} has no {kernel} attention")
+    return sdpa_kernel(getattr(SDPBackend, _NAMES[kernel]))
+
+
+def _only_before_2_3(kernel: str) -> ContextManager[Any]:
+    if kernel == "cudnn":
+        pytest.skip(f"this build lacks it: torch {torch.__version__} has no {kernel} attention")
+    older: Any = torch.backends.cuda.sdp_kernel
+    made: ContextManager[Any] = older(
+        enable_flash=kernel == "flash", enable_math=kernel == "math", enable_mem_efficient=kernel == "efficient"
+    )
+    return made

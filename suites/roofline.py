@@ -1,0 +1,60 @@
+"""The share of what a device can at most: of the attainable rate for each work, of the peak for a model's step.
+
+No row where no dense rate is sourced: a fraction of a wrong peak is worse than none. The environment says which peak.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, Optional
+
+from suites import formulas, rows
+from suites.peaks import NoPeak, Peak, find
+
+if TYPE_CHECKING:
+    from suites.bench import Bench
+    from suites.timing import Timed
+    from suites.work import Work
+
+
+def write(bench: Bench, work: Work, took: Timed) -> None:
+    """The rows `roofline` and, of a model's step, `mfu`; each names its peak and where that is from."""
+    if not work.flops and not work.bytes:
+        return
+    try:
+        peak = find(bench.device.title(), bench.device.units())
+    except NoPeak:
+        return
+    rate = peak.tflops.get(rate_key(work.precision, bench.matmul_precision(work), peak))
+    least = formulas.attainable(work.flops, work.bytes, rate, peak.gbps)
+    if not least or (work.flops and not rate):
+        return
+    told = {**rows.of_time(took), "spread": None}
+    bench.row(work, "roofline", **share(least, took, told), formula=formula(work, peak, rate))
+    if work.load.startswith("model.") and work.flops and rate:
+        of_peak = share(work.flops / (rate * 1e12), took, told)
+        bench.row(work, "mfu", **of_peak, formula=formula(work, peak, rate, roof=False))
+
+
+def share(least: float, took: Timed, told: Dict[str, Any]) -> Dict[str, Any]:
+    """Value, unit and validity of a fraction: one that cannot be true is kept, and said to be none."""
+    if took.seconds is None:
+        return {**told, "value": None, "unit": "fraction", "direction": "higher"}
+    value, why = formulas.fraction(least, took.seconds)
+    if why:
+        why += " (a wrong peak or count, or data that stayed in a cache)"
+    return {**told, "value": value, "unit": "fraction", "direction": "higher", "why": why or told["why"]}
+
+
+def rate_key(precision: str, matmul: str, peak: Peak) -> str:
+    """The rate that a precision runs at: products of fp32 may be TensorFloat-32's where that is allowed and there."""
+    if precision == "fp32" and matmul != "highest" and "tf32" in peak.tflops:
+        return "tf32"
+    return precision
+
+
+def formula(work: Work, peak: Peak, rate: Optional[float], *, roof: bool = True) -> str:
+    """How work was counted, what it is a share of, and the source of that."""
+    parts = [f"{rate:.5g} TFLOP/s {work.precision}"] if work.flops and rate else []
+    parts += [f"{peak.gbps:.5g} GB/s * intensity"] if roof and work.bytes and peak.gbps else []
+    limit = f"min({', '.join(parts)})" if len(parts) > 1 else parts[0]
+    return f"{work.formula or 'counted'} / {limit} of {peak.name}, {peak.source_id}"[:400]

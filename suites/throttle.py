@@ -1,0 +1,28 @@
+"""Why a device's clock is not the highest, in words of ours, and which of these reasons spoil a figure.
+
+A power cap is what a device under load runs at: its figures are those that everyone gets. What hardware does to save
+itself (heat, a power brake) comes and goes, and a figure taken meanwhile is of that moment only.
+"""
+
+from __future__ import annotations
+
+from typing import List, Optional, Sequence
+
+POWER_CAP = "software power cap"
+HARMLESS = frozenset(
+    {
+        POWER_CAP,
+        "application clocks",
+        "sync boost",
+        "display clocks",
+        "power limit PL1",
+        "power limit PL2",
+        "power limit PL4",
+    }
+)
+"""Everything else is harmful, also a reason that is not known here."""
+
+
+def harmful(reasons: Optional[Sequence[str]]) -> List[str]:
+    """Those that spoil a figure."""
+    return [reason for reason in reasons or () if reason not in HARMLESS]

@@ -1,0 +1,122 @@
+"""What readings of a device mean: pure functions from figures to lines, each beginning with its cause."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from suites import exits
+from suites.throttle import harmful
+
+SLOWED = 0.3
+"""A larger loss under load is a fault: a healthy B200 loses 15 % (github.com/flashinfer-ai/flashinfer/issues/2899)."""
+BEHIND = 0.2  # how far a device may be behind the best of its like
+LOPSIDED = 2.0  # how much faster one way of a link may be than the other
+FATAL = ("uncorrected memory errors", "failed row remappings", "uncorrectable errors")
+"""Counters that must not grow."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """Some products: TFLOP/s, how many they were, wrong elements, the device's conditions after them, seconds."""
+
+    tflops: float
+    products: int
+    wrong: int
+    conditions: Mapping[str, Any]
+    seconds: float
+
+
+def sustained(place: str, rounds: Sequence[Round], *, slowing: bool) -> List[str]:
+    """What is wrong with a device by the rounds it did; `slowing` asks whether it slowed down, too."""
+    lines = []
+    wrong = sum(one.wrong for one in rounds)
+    if wrong:
+        bad = sum(1 for one in rounds if one.wrong)
+        lines.append(f"{exits.NUMERICS}: {place}: {wrong} elements wrong in {bad} of {len(rounds)} rounds under load")
+    reasons = sorted({reason for one in rounds for reason in harmful(one.conditions.get("throttle"))})
+    if reasons:
+        lines.append(f"{exits.THROTTLED}: {place}: {', '.join(reasons)} under load{_clocks(rounds)}")
+    early, late = _early_and_late(rounds)
+    if slowing and not reasons and early and late and late < early * (1 - SLOWED):
+        lines.append(
+            f"{exits.THROTTLED}: {place}: from {early:.3g} to {late:.3g} TFLOP/s under load, and no reason is told"
+            f"{_clocks(rounds)}"
+        )
+    return lines
+
+
+def settled_rate(rounds: Sequence[Round]) -> Optional[float]:
+    """TFLOP/s of the last quarter: what the device keeps up."""
+    return _early_and_late(rounds)[1]
+
+
+def beside(rates: Mapping[str, Optional[float]]) -> List[str]:
+    """Devices that are slower than their like; all are of one kind, or it says nothing."""
+    known = {place: rate for place, rate in rates.items() if rate}
+    best = max(known.values(), default=0.0)
+    return [
+        f"{exits.THROTTLED}: {place}: keeps up {rate:.3g} TFLOP/s, another of its kind {best:.3g}"
+        for place, rate in known.items()
+        if rate < best * (1 - BEHIND)
+    ]
+
+
+def links(rates: Mapping[Tuple[str, str], float]) -> List[str]:
+    """Links that are far slower one way than the other: between two pairs they may differ, they are not all alike."""
+    return [
+        f"{exits.THROTTLED}: link {one} -> {two}: {rate:.3g} GB/s, the other way {rates[two, one]:.3g}"
+        for (one, two), rate in rates.items()
+        if (two, one) in rates and rate * LOPSIDED < rates[two, one]
+    ]
+
+
+def counted(place: str, before: Mapping[str, int], after: Mapping[str, int]) -> List[str]:
+    """Errors that the hardware has counted meanwhile."""
+    return [
+        f"{exits.DEVICE_LOST}: {place}: {after[name] - before.get(name, 0)} {name} during the check"
+        for name in after
+        if name in FATAL and after[name] > before.get(name, 0)
+    ]
+
+
+def notes(
+    place: str,
+    *,
+    free: Optional[int],
+    whole: Optional[int],
+    others: Optional[Sequence[int]],
+    throttle: Optional[Sequence[str]],
+    counters: Mapping[str, int],
+) -> List[str]:
+    """What is worth telling of a device that computes right: others on it, little memory, throttling, errors."""
+    lines = []
+    if others:
+        lines.append(f"{place}: {len(others)} other processes compute on it")
+    if free is not None and whole and free < whole / 2:
+        lines.append(f"{place}: {free / 1e9:.1f} of {whole / 1e9:.1f} GB are free")
+    if harmful(throttle):
+        lines.append(f"{place}: throttled while idle: {', '.join(harmful(throttle))}")
+    lines += [f"{place}: {number} {name}" for name, number in counters.items() if number]
+    return lines
+
+
+def _early_and_late(rounds: Sequence[Round]) -> Tuple[Optional[float], Optional[float]]:
+    """Median rates of the first quarter, without the round that sets up where there are more, and of the last."""
+    rates = [one.tflops for one in rounds[1:] or rounds]
+    quarter = max(1, len(rates) // 4)
+    if not rates:
+        return None, None
+    return statistics.median(rates[:quarter]), statistics.median(rates[-quarter:])
+
+
+def _clocks(rounds: Sequence[Round]) -> str:
+    seen: Dict[str, List[float]] = {
+        name: [one.conditions[name] for one in rounds if one.conditions.get(name) is not None]
+        for name in ("clock_mhz", "temperature_c")
+    }
+    clocks, heats = seen["clock_mhz"], seen["temperature_c"]
+    parts = [f"{max(clocks):.0f} to {min(clocks):.0f} MHz"] if clocks else []
+    parts += [f"{max(heats):.0f} C"] if heats else []
+    return f" ({', '.join(parts)})" if parts else ""

@@ -1,0 +1,49 @@
+"""The work: one computation of a load, and what a figure of it is a figure of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
+
+if TYPE_CHECKING:
+    import torch
+
+Compute = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a figure is a figure of: all texts, none of them empty."""
+
+    load: str
+    shapes: str
+    precision: str
+    model: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Work(Labels):
+    """One computation of a load.
+
+    `compute` takes the inputs; `drive` turns it into what one step calls (a training step, say) and is given the
+    module whose parameters it moves. `reference` is the formula in plain words where `compute` is not. `flops` and
+    `bytes` are what one step does, counted by the convention of `formulas` that `formula` names.
+    """
+
+    compute: Compute
+    inputs: Tuple[torch.Tensor, ...]
+    flops: int = 0
+    bytes: int = 0
+    formula: str = ""
+    drive: Optional[Callable[[Compute, Any], Compute]] = None
+    reference: Optional[Compute] = None
+
+    def step(self, forward: Compute, module: Any) -> Compute:
+        """What one step calls."""
+        return self.drive(forward, module) if self.drive else forward
+
+    @property
+    def changes_itself(self) -> bool:
+        """Whether a step moves the parameters: calling it twice gives two results."""
+        return self.drive is not None

@@ -1,0 +1,89 @@
+"""The loads as instruments: a device that reports healthy and computes wrongly is caught, and by the right load."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from suites import bundle
+
+pytestmark = pytest.mark.torch
+Snippet = Callable[..., subprocess.CompletedProcess[str]]
+
+RUN = """
+import sys
+import torch
+{fault}
+from suites import command
+sys.exit(command.main(["--device", "cpu", "--size", "64", "--steps", "1", "--out", sys.argv[1], *sys.argv[2:]]))
+"""
+
+
+def failures(snippet: Snippet, folder: Path, fault: str, *loads: str) -> dict[str, str]:
+    """Name -> message of each case that failed, with a fault in torch; the loads are those of these globs."""
+    chosen = [word for load in ("environment.*", *loads) for word in ("--load", load)]
+    done = snippet(RUN.format(fault=fault), str(folder), *chosen)
+    assert done.returncode in {0, 1}, done.stdout + done.stderr
+    found = ET.fromstring((folder / bundle.JUNIT).read_bytes()).iter("testcase")
+    return {
+        str(case.get("name")).rpartition("::")[2]: str(case[0].get("message"))
+        for case in found
+        if len(case) and case[0].tag == "failure"
+    }
+
+
+def test_nothing_fails_where_nothing_is_wrong(snippet: Snippet, tmp_path: Path) -> None:
+    assert failures(snippet, tmp_path, "", "matmul.*", "elementwise.*") == {}
+
+
+def test_a_device_that_reports_healthy_and_computes_wrongly(snippet: Snippet, tmp_path: Path) -> None:
+    # The health check multiplies whole numbers, which stay exact.
+    fault = """
+right = torch.matmul
+def wrong(left, other):
+    whole = bool((left == left.round()).all())
+    return right(left, other) * (1 if whole or left.dtype == torch.float64 else 1.0005)
+torch.matmul = wrong
+"""
+    found = failures(snippet, tmp_path, fault, "matmul.*")
+
+    assert {"test_square[fp32]", "test_skinny[fp32]", "test_batched[fp32]", "test_gradients[fp32]"} == set(found)
+    assert all(message.startswith("numerics: error against fp64 is 5.00e-04") for message in found.values())
+
+
+def test_a_product_that_is_wrong_in_one_precision_only(snippet: Snippet, tmp_path: Path) -> None:
+    fault = """
+right = torch.matmul
+torch.matmul = lambda left, other: right(left, other) * (1.1 if left.dtype == torch.bfloat16 else 1)
+"""
+    found = failures(snippet, tmp_path, fault, "matmul.*")
+
+    assert set(found) == {"test_square[bf16]"}
+    assert "(bf16," in found["test_square[bf16]"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "case"),
+    [
+        # The short cuts that a fast mode takes, each beside the range that shows it.
+        ("e = torch.exp; torch.tanh = lambda x: (e(2 * x) - 1) / (e(2 * x) + 1)", "tanh.small"),
+        ("e = torch.exp; torch.tanh = lambda x: (e(2 * x) - 1) / (e(2 * x) + 1)", "tanh.large"),
+        ("s = torch.sin; torch.sin = lambda x: s(x - torch.round(x / 6.2831855) * 6.2831855)", "sin.far"),
+        ("e = torch.exp; torch.exp = lambda x: e(x.clamp(max=88.0))", "exp.near_overflow"),
+        ("i = torch.log; torch.log = lambda x: i(x + 1e-38)", "log.tiny"),
+    ],
+)
+def test_a_short_cut_is_found_where_it_shows(snippet: Snippet, tmp_path: Path, fault: str, case: str) -> None:
+    # In fp64, where the reference is computed, a short cut is as good as the function itself: only fp32 has it here.
+    name, _, wrong = fault.partition("; torch.")
+    function, _, how = wrong.partition(" = ")
+    only = f"{name}; right = torch.{function}; short = {how}\n"
+    only += f"torch.{function} = lambda x: short(x) if x.dtype == torch.float32 else right(x)"
+
+    found = failures(snippet, tmp_path, only, "elementwise.*")
+
+    assert f"test_function[{case}]" in found
+    assert all(name.startswith(f"test_function[{function}.") for name in found)
+    assert found[f"test_function[{case}]"].startswith("numerics: ")

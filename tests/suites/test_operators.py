@@ -1,0 +1,203 @@
+"""Operators: injected faults of structure are found by a real run a side, and the profile is what torch did."""
+
+import json
+import subprocess
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from orchestrator.formats import LoadStructure, StructureFile
+from orchestrator.results.change import ChangeKind
+from orchestrator.results.structure import differences
+
+pytestmark = pytest.mark.torch
+Snippet = Callable[..., subprocess.CompletedProcess[str]]
+
+HEAD = """
+import json, pathlib, sys, tempfile
+import torch
+from suites import backends, operators
+from suites.bench import Bench
+from suites.work import Work
+from suites.bundle import METRICS, Bundle
+from suites.cell import Cell
+from suites.devices import adapter
+backend = sys.argv[1]
+if backend != "eager" and not hasattr(torch, "compile"): raise SystemExit(77)
+bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
+cell = Cell(id="c", axes={"backend": backend}, device="cpu", profile="smoke", seed=1)
+bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
+def run(compute, **more):
+    work = {"inputs": (bench.random(64, 64),), **more}
+    try:
+        bench.run(Work("l", "64x64", "fp32", "m", "1", compute, **work))
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        raise SystemExit(77 if "compiler missing" in str(error) else 1)
+def rows():
+    return [json.loads(line) for line in (bundle.folder / METRICS).read_text().splitlines()]
+def told():
+    print("STRUCTURE", json.dumps(operators.told(bench.structures, bench.compiled)))
+def whole(x):
+    return torch.tanh(torch.sin(x * 1.5) + x) * x
+"""
+
+
+def held(done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode == 77:
+        pytest.skip("this torch has no torch.compile, or there is no C++ compiler for inductor")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def structure(done: subprocess.CompletedProcess[str]) -> StructureFile:
+    held(done)
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("STRUCTURE ")]
+    loads = msgspec.convert(json.loads(line.removeprefix("STRUCTURE ")), tuple[LoadStructure, ...])
+    return StructureFile(backends=(), loads=loads)
+
+
+@pytest.fixture(scope="module")
+def fused(snippet: Snippet) -> StructureFile:
+    """One kernel for all of `whole`, as inductor makes it here."""
+    return structure(snippet(HEAD + "run(whole); told()", "inductor"))
+
+
+@pytest.mark.slow
+def test_two_real_runs_of_the_same_do_not_differ(snippet: Snippet, fused: StructureFile) -> None:
+    assert differences(fused, structure(snippet(HEAD + "run(whole); told()", "inductor"))) == ()
+    (load,) = fused.loads
+    assert load.fused == (("add", "mul", "sin", "tanh"),)
+    assert load.launches == 1
+    assert load.unstable == ()
+
+
+@pytest.mark.slow
+def test_a_fused_kernel_split_by_a_barrier_is_found_from_one_run_a_side(snippet: Snippet, fused: StructureFile) -> None:
+    barrier = """
+from torch.library import Library
+mine = Library("mine", "DEF")
+mine.define("keep(Tensor x) -> Tensor")
+mine.impl("keep", lambda x: x.clone(), "CompositeExplicitAutograd")
+def split(x):
+    return torch.tanh(torch.ops.mine.keep(torch.sin(x * 1.5)) + x) * x
+run(split); told()
+"""
+    found = differences(fused, structure(snippet(HEAD + barrier, "inductor")))
+    (split,) = [change for change in found if change.kind is ChangeKind.SPLIT]
+    assert split.before == ("add+mul+sin+tanh",)
+    assert split.after == ("add+mul+tanh", "keep+mul+sin")  # inductor copies what the barrier gave
+    assert split.share > 0
+    assert ChangeKind.LAUNCHES in {change.kind for change in found}
+
+
+@pytest.mark.slow
+def test_a_graph_break_is_found_with_its_reason_and_with_what_it_split(snippet: Snippet, fused: StructureFile) -> None:
+    broken = """
+import torch._dynamo
+def broken(x):
+    y = torch.sin(x * 1.5)
+    torch._dynamo.graph_break()
+    return torch.tanh(y + x) * x
+run(broken); told()
+"""
+    found = differences(fused, structure(snippet(HEAD + broken, "inductor")))
+    kinds = {change.kind: change for change in found}
+    assert {ChangeKind.SPLIT, ChangeKind.GRAPH_BREAKS, ChangeKind.GRAPHS} <= kinds.keys()
+    assert kinds[ChangeKind.GRAPH_BREAKS].before == ("0",)
+    assert kinds[ChangeKind.GRAPH_BREAKS].after[0] == "1"
+    assert len(kinds[ChangeKind.GRAPH_BREAKS].after) == 2
+
+
+def test_an_eager_step_is_told_by_operator_and_shapes(snippet: Snippet) -> None:
+    code = """
+weight = torch.randn(64, 64)
+run(lambda x: torch.tanh(x @ weight), reference=lambda x: torch.tanh(x @ weight.double()))
+told()
+found = {row["scope"]: row for row in rows() if row["metric"] == "operator_time"}
+name = "aten::mm(float32[64x64],float32[64x64])"
+assert found[name]["unit"] == "us" and found[name]["value"] > 0 and found[name]["samples"] == 3, found
+launches, = [row for row in rows() if row["metric"] == "launches"]
+assert launches["value"] == 2 and launches["direction"] == "equal", launches
+"""
+    (load,) = structure(snippet(HEAD + code, "eager")).loads
+    work = {scope.scope: scope for scope in load.scopes if scope.kernels}
+    assert set(work) == {"aten::mm(float32[64x64],float32[64x64])", "aten::tanh(float32[64x64])"}
+    assert load.flops in (2 * 64**3, 0)  # torch 1.13 has no formulas
+    assert bool(load.formula) == bool(load.flops)
+    assert work["aten::mm(float32[64x64],float32[64x64])"].bytes == 3 * 64 * 64 * 4
+
+
+def test_an_operator_that_silently_ran_on_the_processor_fails_the_load(snippet: Snippet) -> None:
+    code = """
+class Elsewhere:
+    STATISTIC = "min"
+    place = staticmethod(lambda: "meta")
+    synchronise = staticmethod(lambda: None)
+bench.device = Elsewhere
+def compute(x):
+    torch.sinh(torch.ones(8, 8))
+    return torch.tanh(x)
+def examined(load, compute):
+    work = Work(load, "8x8", "fp32", "m", "1", compute, (torch.ones(8, 8, device="meta"),))
+    try:
+        operators.examine(bench, work, compute)
+    except AssertionError as error:
+        return str(error)
+    return ""
+line = examined("l", compute)
+assert line.startswith("backend fell back: ") and "aten::sinh on cpu" in line, line
+assert line.endswith(", where meta was asked for") and "tanh" not in line, line
+assert "aten::sinh on cpu" in bench.structures[0]["fallbacks"], bench.structures
+assert examined("l", torch.tanh) == "", "what stays on the device is no matter"
+assert examined("l", lambda x: torch.tanh(x * torch.tensor(2.0))) == "", "numbers lie on the processor"
+assert examined("transfer.host", compute) == "", "the table allows it"
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_torch_s_own_fallback_is_seen_by_the_copy_it_makes(snippet: Snippet) -> None:
+    code = """
+from suites import profiling, scopes
+if not hasattr(torch, "_to_cpu"): raise SystemExit(0)
+events, _ = profiling.profiled(lambda: torch._to_cpu([torch.ones(4)]), bench.device, 2)
+assert scopes.fallbacks(events) == {"aten::_to_cpu"}, events
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_no_profiler_is_told_and_does_not_fail_the_load(snippet: Snippet) -> None:
+    code = """
+from suites import profiling
+def broken(*_):
+    raise RuntimeError("no profiler in this build")
+profiling.profiled = broken
+run(torch.tanh)
+launches, = [row for row in rows() if row["metric"] == "launches"]
+assert not launches["valid"] and launches["why"] == "not measured: the profiler: no profiler in this build"
+assert bench.structures == []
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_generated_kernels_are_themselves_again_after_the_profile(snippet: Snippet) -> None:
+    code = """
+from types import ModuleType
+from suites import profiling
+module = ModuleType("generated")
+module.cpp_fused_add_0 = kernel = lambda *_: 7
+with profiling._named([module]) as found:
+    assert module.cpp_fused_add_0(torch.ones(2, 2), 3) == 7
+assert module.cpp_fused_add_0 is kernel
+assert list(found) == ["fused add(float32[2x2])"] and found["fused add(float32[2x2])"].bytes == 16, found
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_an_eager_profile_imports_no_compiler(snippet: Snippet) -> None:
+    code = """
+before = "torch._dynamo" in sys.modules
+run(torch.tanh)
+assert before or "torch._dynamo" not in sys.modules, "it takes seconds"
+"""
+    held(snippet(HEAD + code, "eager"))
