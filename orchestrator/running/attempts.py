@@ -42,7 +42,7 @@ def cell_file(cell: PlannedCell) -> bytes:
     """
     of_gpu = platform_in(cell.axes) if "gpu" in cell.axes else "ready"
     device = _DEVICES.get(of_gpu if platform(cell.axes) == "ready" else platform(cell.axes), "auto")
-    asked = CellFile(id=cell.id, axes=cell.axes, device=device, profile="smoke")  # type: ignore[arg-type]
+    asked = CellFile(id=cell.id, axes=cell.axes, device=device, profile="smoke")
     return msgspec.json.format(msgspec.json.encode(asked), indent=1) + b"\n"
 
 
