@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -44,42 +45,44 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.engines.registry import ENGINES
     from orchestrator.reports import overview
     from orchestrator.results.outcome import exit_code
+    from orchestrator.running import lock
     from orchestrator.running.cells import is_done
-    from orchestrator.running.lock import taken_again
-    from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
+    from orchestrator.running.run import engine_of, run_plan, suites_folder
     from orchestrator.running.secret_files import laid_out
 
     if select and (resume or plan_file):
         raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
-    if resume:
-        taken_again(resume)
-    given = resume / "plan.json" if resume else plan_file
-    begun = engine_of(resume) if resume and not engine else None
-    engine = begun if begun in ENGINES else engine
-    planned, host = (read_plan(given), host_of(engine)) if given else plan_of(file, select, tier, engine)
-    say(f"engine: {usable(host)} ({host.engine_reason})")
-    site = site_of(file)
-    placed = [cell for cell in planned.cells if cell.placement.placed]
-    admit([cell for cell in placed if not (resume and is_done(resume, cell))], host.engine, site, resume or runs)
-    with laid_out(placed, os.environ, site.passwords) as secrets:
-        keep_out(secrets.masker)
-        folder = resume.resolve() if resume else new_run_folder(runs)  # a run is named by its folder, `.` is no name
-        say(f"run: {folder}")
-        try:
-            done = run_plan(
-                planned,
-                site,
-                ENGINES[host.engine](),
-                folder,
-                host=host,
-                suites=suites_folder(),
-                say=say,
-                resume=resume is not None,
-                jobs=jobs,
-                secrets=secrets,
-            )
-        except TorchmatrixError:
-            report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), here=here))
-            raise
-    report(done, folder, as_json=as_json)
+    with ExitStack() as held:  # the run's lock, to the end: what is read of the run and its page are of one writer
+        if resume:
+            held.enter_context(lock.held_again(resume))
+        given = resume / "plan.json" if resume else plan_file
+        begun = engine_of(resume) if resume and not engine else None
+        engine = begun if begun in ENGINES else engine
+        planned, host = (read_plan(given), host_of(engine)) if given else plan_of(file, select, tier, engine)
+        say(f"engine: {usable(host)} ({host.engine_reason})")
+        site = site_of(file)
+        placed = [cell for cell in planned.cells if cell.placement.placed]
+        admit([cell for cell in placed if not (resume and is_done(resume, cell))], host.engine, site, resume or runs)
+        with laid_out(placed, os.environ, site.passwords) as secrets:
+            keep_out(secrets.masker)
+            # A run is named by its folder, `.` is no name.
+            folder = resume.resolve() if resume else held.enter_context(lock.created(runs))
+            say(f"run: {folder}")
+            try:
+                done = run_plan(
+                    planned,
+                    site,
+                    ENGINES[host.engine](),
+                    folder,
+                    host=host,
+                    suites=suites_folder(),
+                    say=say,
+                    resume=resume is not None,
+                    jobs=jobs,
+                    secrets=secrets,
+                )
+            except TorchmatrixError:
+                report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), here=here))
+                raise
+            report(done, folder, as_json=as_json)
     sys.exit(exit_code(done, here=here))

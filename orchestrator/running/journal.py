@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.errors import InfrastructureError
-from orchestrator.running import fault, folder, lock
+from orchestrator.running import fault, folder
 from orchestrator.vocabulary import Step
 
 SCHEMA_VERSION = 1
@@ -91,18 +91,17 @@ class Journal:
 
 @contextmanager
 def opened(run: Path, environ: Mapping[str, str] = os.environ) -> Iterator[Journal]:
-    """The run's journal for writing, with the run locked; it is as it was until the first step."""
+    """The run's journal for writing, for who holds the run's lock; it is as it was until the first step."""
     path = run / folder.JOURNAL
-    with lock.held_on(run):
-        before, whole = _read(run)
+    before, whole = _read(run)
+    with folder.told(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
         with folder.told(path):
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        try:
-            with folder.told(path):
-                folder.sync(run)
-            yield Journal(descriptor, path, before, whole, environ.get(fault.VARIABLE, ""))
-        finally:
-            os.close(descriptor)
+            folder.sync(run)
+        yield Journal(descriptor, path, before, whole, environ.get(fault.VARIABLE, ""))
+    finally:
+        os.close(descriptor)
 
 
 def read(run: Path) -> tuple[Line, ...]:

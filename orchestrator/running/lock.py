@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from orchestrator.engines.owner import is_gone, parse, this_process
-from orchestrator.errors import InfrastructureError
+from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.running import folder
 
 LOCK = "lock"
@@ -19,7 +19,6 @@ class Taken(InfrastructureError):  # noqa: N818 - reads as what happened
 
 
 _GUARD_S = 30.0
-_NEW: dict[str, int] = {}  # the locks of runs that are ours and not yet begun or resumed, by their folders
 _TELL_S = 1.0  # a process that has just taken the lock has not told yet who it is
 
 
@@ -36,10 +35,22 @@ def held(run: Path) -> Iterator[None]:
 
 
 @contextmanager
-def held_on(run: Path) -> Iterator[None]:
-    """The same, with the lock that `created` or `taken_again` took where the run is ours already."""
-    ours = _NEW.pop(os.path.realpath(run), None)
-    with _until_the_end(_taken(run) if ours is None else ours):
+def created(runs: Path) -> Iterator[Path]:
+    """A new run folder, whose lock is held from its first moment on, as by `held`."""
+    folder.make(runs)
+    with guarded(runs):
+        run = folder.create(runs)
+        descriptor = _taken(run)
+    with _until_the_end(descriptor):
+        yield run
+
+
+@contextmanager
+def held_again(run: Path) -> Iterator[None]:
+    """Holds the lock of a run that is to be resumed, as `held`; InputError, and nothing is written, where none is."""
+    if not any((run / name).exists() for name in (LOCK, folder.PLAN)):
+        raise InputError("there is no run", place=str(run), hint="`torchmatrix runs ls` shows those that are there")
+    with held(run):
         yield
 
 
@@ -50,24 +61,6 @@ def _until_the_end(descriptor: int) -> Iterator[None]:
     finally:
         os.ftruncate(descriptor, 0)
         os.close(descriptor)
-
-
-def created(runs: Path) -> Path:
-    """A new run folder, which is ours from its first moment on: `held_on` goes on with its lock."""
-    folder.make(runs)
-    with guarded(runs):
-        run = folder.create(runs)
-        _NEW[os.path.realpath(run)] = _taken(run)
-    return run
-
-
-def taken_again(run: Path) -> None:
-    """Takes the lock of a run that is to be resumed, before anything of it is read: `held_on` goes on with it.
-
-    Taken when another process writes it. A folder that is no run is not written to: what reads it refuses it.
-    """
-    if any((run / name).exists() for name in (LOCK, folder.PLAN)):
-        _NEW[os.path.realpath(run)] = _taken(run)
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from orchestrator.errors import InfrastructureError, InputError, Interrupted
 from orchestrator.images.failure import BuildFailure
 from orchestrator.images.given import Given
 from orchestrator.model import Host, Image, Plan, Run
-from orchestrator.results.merge import merge, read_plan, write
-from orchestrator.running import attempts, cells, folder, journal, lock, signals
+from orchestrator.results.merge import merge, write
+from orchestrator.running import attempts, cells, folder, journal, signals
 from orchestrator.running.compile_caches import CompileCaches
 from orchestrator.running.schedule import Turn, schedule
 from orchestrator.running.secret_files import NONE, Secrets
@@ -29,11 +29,6 @@ from orchestrator.settings import Site
 from orchestrator.vocabulary import Step
 
 Say = Callable[[str], None]
-
-
-def new_run_folder(runs: Path) -> Path:
-    """A new run folder under `runs`, with an id of its own; its lock is ours until the run ends, or we do."""
-    return lock.created(runs)
 
 
 def suites_folder() -> Path:
@@ -59,20 +54,17 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     jobs: int = 2,
     secrets: Secrets = NONE,
 ) -> Run:
-    """Runs the placed cells of the plan in the run folder `out`, and merges what came of them.
+    """Runs the placed cells of the plan in the run folder `out`, whose lock is held, and merges what came of them.
 
-    With `resume`, the plan is the one in `out`; committed cells stay as they are, what was begun is done anew.
+    With `resume`, the plan was read from `out`; committed cells stay as they are, what was begun is done anew.
     Raises Interrupted when a signal stopped it, after everything that was done is committed and merged, and
-    InfrastructureError when the folder cannot be written or another process writes it.
+    InfrastructureError when the folder cannot be written.
     """
     say = _while_heard(say)
     folder.admit(out, folder.MIN_FREE)
     folder.admit_local(out.resolve(), folder.MOUNTS.read_text(encoding="utf-8", errors="replace"))
-    if resume and not (out / folder.PLAN).exists():
-        read_plan(out / folder.PLAN)  # which refuses it, before anything is written here
     with journal.opened(out) as log:
         if resume:
-            plan = read_plan(out / folder.PLAN)  # by now nobody else writes it
             _resume(plan, out, log, engine, say)
         else:
             _begin(plan, out, log, engine)

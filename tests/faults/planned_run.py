@@ -21,9 +21,9 @@ from orchestrator.engines.registry import ENGINES
 from orchestrator.errors import TorchmatrixError
 from orchestrator.model import Axes, ContainerNeeds, Cost, Host, Image, Limits, Placement, Plan, PlannedCell
 from orchestrator.results.merge import read_plan
-from orchestrator.running import folder, stock
+from orchestrator.running import folder, lock, stock
 from orchestrator.running import run as running
-from orchestrator.running.run import new_run_folder, run_plan
+from orchestrator.running.run import run_plan
 from orchestrator.settings import load_site
 from orchestrator.vocabulary import Tier
 
@@ -67,6 +67,12 @@ def plan_of(cells: tuple[PlannedCell, ...]) -> Plan:
         build_bytes=0,
     )
     return Plan(matrix="matrix.yaml", cells=cells, left_out=(), cost=cost)
+
+
+def new_run(runs: Path) -> Path:
+    """A new run folder below this one, with nobody's lock: no other process of a test writes there."""
+    folder.make(runs)
+    return folder.create(runs)
 
 
 def started(*arguments: object, fault: str = "", **environ: str) -> subprocess.Popen[str]:
@@ -184,23 +190,20 @@ def main() -> int:
     if image:
         running.supply = partial(_ready, image)  # type: ignore[assignment] # without a look for torch in it
     try:
-        if verb == "run":
+        with lock.created(Path(place)) if verb == "run" else lock.held_again(Path(place)) as made:
+            run = made or Path(place)
             limit = float(os.environ.get("TIMEOUT_S", "60"))
-            plan = plan_of(tuple(planned(does, n, timeout_s=limit, image=image) for n, does in enumerate(rest)))
-            run = new_run_folder(Path(place))
-        else:
-            run = Path(place)
-            plan = read_plan(run / "plan.json")
-        run_plan(
-            plan,
-            load_site(os.environ),
-            _engine(os.environ.get("ENGINE", "here")),
-            run,
-            host=HOST,
-            suites=TINY,
-            say=say,
-            resume=verb == "resume",
-        )
+            cells = tuple(planned(does, n, timeout_s=limit, image=image) for n, does in enumerate(rest))
+            run_plan(
+                plan_of(cells) if verb == "run" else read_plan(run / "plan.json"),
+                load_site(os.environ),
+                _engine(os.environ.get("ENGINE", "here")),
+                run,
+                host=HOST,
+                suites=TINY,
+                say=say,
+                resume=verb == "resume",
+            )
     except TorchmatrixError as error:
         say(str(error))
         return error.exit_code

@@ -6,13 +6,13 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from planned_run import HOST, TINY, check, plan_of, planned, statuses, until
+from planned_run import HOST, TINY, check, new_run, plan_of, planned, statuses, until
 
 from orchestrator.engines import sighting
 from orchestrator.engines.here.run import HereEngine
 from orchestrator.results.merge import read_plan
 from orchestrator.running import attempts, cells, folder, journal
-from orchestrator.running.run import new_run_folder, run_plan
+from orchestrator.running.run import run_plan
 from orchestrator.settings import load_site
 
 HOUR, YEAR = 3600.0, 365 * 86400.0
@@ -41,7 +41,7 @@ def test_a_clock_that_is_set_while_a_cell_runs(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(folder, "MIN_FREE", 0)
     clock = Clock(monkeypatch)
     runs = tmp_path / "runs"
-    run = new_run_folder(runs)
+    run = new_run(runs)
     flag = tmp_path / "flag"
 
     def set_it() -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from planned_run import HOST, TINY, check, plan_of, planned, statuses
+from planned_run import HOST, TINY, check, new_run, plan_of, planned, statuses
 
 from orchestrator.engines.here.run import HereEngine
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
 from orchestrator.results.merge import merge, read_plan
-from orchestrator.running import folder
-from orchestrator.running.run import new_run_folder, run_plan
+from orchestrator.running import folder, lock
+from orchestrator.running.run import run_plan
 from orchestrator.settings import load_site
 
 PLAN = plan_of((planned("pass", 0), planned("fail", 1)))
@@ -27,7 +27,9 @@ def _any_disk_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 def go(run: Path, *, resume: bool) -> list[str]:
     said: list[str] = []
     site = load_site({"HOME": "/nonexistent"})
-    run_plan(PLAN, site, HereEngine(), run, host=HOST, suites=TINY, say=said.append, resume=resume)
+    with lock.held(run):
+        plan = read_plan(run / "plan.json") if resume else PLAN
+        run_plan(plan, site, HereEngine(), run, host=HOST, suites=TINY, say=said.append, resume=resume)
     return said
 
 
@@ -35,7 +37,7 @@ def go(run: Path, *, resume: bool) -> list[str]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(folder, "MIN_FREE", 0)
-        run = new_run_folder(tmp_path_factory.mktemp("runs"))
+        run = new_run(tmp_path_factory.mktemp("runs"))
         go(run, resume=False)
     return run
 
@@ -136,7 +138,7 @@ def test_a_journal_that_ends_before_what_is_on_the_disk(run: Path) -> None:
 
 
 def test_the_journal_of_another_run_is_not_taken_for_its_own(run: Path, tmp_path: Path) -> None:
-    other = new_run_folder(tmp_path / "others")
+    other = new_run(tmp_path / "others")
     site = load_site({"HOME": "/nonexistent"})
     run_plan(plan_of((planned("pass", 7),)), site, HereEngine(), other, host=HOST, suites=TINY, say=lambda _: None)
     shutil.copy(other / "journal.jsonl", run / "journal.jsonl")

@@ -11,7 +11,7 @@ import pytest
 from cell_engine import IMAGE, CellEngine, cell_engine
 from crash_matrix import contents
 from engine_api import CONFLICT, DROP, GARBAGE, HALF, HANG, REFUSE
-from planned_run import HOST, TINY, check, ended, only_run, paused, plan_of, planned, started, statuses, until
+from planned_run import HOST, TINY, check, ended, new_run, only_run, paused, plan_of, planned, started, statuses, until
 
 from orchestrator.engines.docker import watch
 from orchestrator.engines.docker.run import DockerEngine
@@ -20,7 +20,7 @@ from orchestrator.model import Axes, Image
 from orchestrator.results.merge import read_plan
 from orchestrator.running import attempts, folder, stock
 from orchestrator.running import run as running
-from orchestrator.running.run import new_run_folder, run_plan
+from orchestrator.running.run import run_plan
 from orchestrator.settings import load_site
 
 # docker-py leaves a socket that it could not connect to the collector of garbage.
@@ -39,7 +39,7 @@ def engine(tmp_path: Path) -> Iterator[CellEngine]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return new_run_folder(tmp_path / "runs")
+    return new_run(tmp_path / "runs")
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,8 @@ def go(
         said.append(line)
         heard(line)
 
-    plan = plan_of(tuple(planned(what, number, image=IMAGE) for number, what in enumerate(does)))
+    cells = tuple(planned(what, number, image=IMAGE) for number, what in enumerate(does))
+    plan = read_plan(run / "plan.json") if resume else plan_of(cells)
     run_plan(plan, load_site({}), docker_of(engine), run, host=HOST, suites=TINY, say=say, resume=resume)
     return said
 

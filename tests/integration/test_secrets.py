@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from planned_run import HOST, TINY, check, plan_of, planned, statuses
+from planned_run import HOST, TINY, check, new_run, plan_of, planned, statuses
 
 from orchestrator.axes import image_id
 from orchestrator.engines.docker.run import DockerEngine
@@ -30,7 +30,7 @@ from orchestrator.images.pull import pull
 from orchestrator.model import Image, SecretSource
 from orchestrator.running import folder
 from orchestrator.running import run as running
-from orchestrator.running.run import new_run_folder, run_plan
+from orchestrator.running.run import run_plan
 from orchestrator.running.secret_files import Secrets, laid_out
 from orchestrator.settings import Site, load_site
 
@@ -180,7 +180,7 @@ def test_a_cell_that_tells_a_secret_is_masked_in_all_that_is_kept(
     said: list[str] = []
     inspected: list[str] = []
     cell = replace(planned("tell", 0, image=image), secrets=(SOURCE,))
-    run = new_run_folder(tmp_path / "runs")
+    run = new_run(tmp_path / "runs")
 
     def say(line: str) -> None:
         said.append(line)

@@ -1,6 +1,7 @@
 """Two writers of one run: the verbs that write into its folder take its lock first."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -50,6 +51,50 @@ def test_a_run_that_is_written_is_not_resumed_whatever_its_plan_says_by_now(
     done = torchmatrix("run", "--resume", str(run))
     assert done.returncode == ExitCode.INFRASTRUCTURE
     assert f"process {written} is writing this run" in done.stderr
+
+
+# What a verb does when another writer comes at the moment in which it makes the page.
+WHILE_REPORTING = """
+import sys
+from orchestrator import cli
+from orchestrator.running import lock, run as running
+verb = sys.modules["orchestrator.cli.run"]
+report = sys.modules["orchestrator.cli.report"]
+make, fails = report.report, sys.argv.pop(1)
+def contended(done, folder, **how):
+    try:
+        with lock.held(folder):
+            print("nobody holds it", file=sys.stderr)
+    except lock.Taken as taken:
+        print(taken, file=sys.stderr)
+    make(done, folder, **how)
+verb.report = report.report = contended
+if fails:
+    def ends(*given, **how):
+        run(*given, **how)
+        raise running.Interrupted("stopped")
+    run, running.run_plan = running.run_plan, ends
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("fails", ["", "fails"])
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_run_is_held_until_its_page_is_there(
+    torchmatrix: Run, run: Path, tmp_path: Path, *, fails: str, resumed: bool
+) -> None:
+    runs = tmp_path / "runs"
+    command = ["run", "--plan", str(run / "plan.json"), "--runs", str(runs)]
+    if resumed:
+        torchmatrix(*command)
+        command = ["run", "--resume", *map(str, runs.iterdir())]
+    line = [sys.executable, "-c", WHILE_REPORTING, fails, *command]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=60)
+    (made,) = runs.iterdir()
+    assert re.search(r"process \d+ is writing this run", done.stderr), done.stderr
+    assert "nobody holds it" not in done.stderr
+    assert (made / "report.html").is_file()
+    assert (made / "lock").read_bytes() == b""
 
 
 def test_nothing_is_merged_into_a_run_that_is_written(torchmatrix: Run, run: Path, written: int) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from orchestrator.engines.owner import Owner, this_process
-from orchestrator.errors import ExitCode, InfrastructureError
+from orchestrator.errors import ExitCode, InfrastructureError, InputError
 from orchestrator.running import lock
 
 HOLDER = """
@@ -117,21 +117,22 @@ def test_a_holder_that_has_not_told_its_pid_yet_is_given_the_time(tmp_path: Path
 
 def test_a_run_that_is_resumed_is_ours_from_before_it_is_read(tmp_path: Path) -> None:
     (tmp_path / "plan.json").touch()
-    lock.taken_again(tmp_path)
-    with pytest.raises(lock.Taken, match=f"process {os.getpid()} is writing this run"), lock.held(tmp_path):
-        pass
-    with lock.held_on(tmp_path):
+    with lock.held_again(tmp_path):
+        with pytest.raises(lock.Taken, match=f"process {os.getpid()} is writing this run"), lock.held(tmp_path):
+            pass
         assert (tmp_path / "lock").read_text().splitlines() == [str(os.getpid()), str(this_process())]
     assert (tmp_path / "lock").read_text() == ""
     with holder(tmp_path) as first:
-        with pytest.raises(lock.Taken):
-            lock.taken_again(tmp_path)
+        with pytest.raises(lock.Taken), lock.held_again(tmp_path):
+            pass
         first.kill()
 
 
 def test_a_folder_that_is_no_run_is_not_written_to(tmp_path: Path) -> None:
-    lock.taken_again(tmp_path)
-    lock.taken_again(tmp_path / "nowhere")
+    for place in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(InputError, match="there is no run") as refused, lock.held_again(place):
+            pass
+        assert refused.value.place == str(place)
     assert list(tmp_path.iterdir()) == []
 
 

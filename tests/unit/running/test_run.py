@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from planned_run import HOST, TINY, check, plan_of, planned, statuses
+from planned_run import HOST, TINY, check, new_run, plan_of, planned, statuses
 
 from orchestrator.engines.here.run import HereEngine
 from orchestrator.engines.process.run import ProcessEngine
@@ -13,8 +13,8 @@ from orchestrator.errors import ExitCode, InfrastructureError, InputError, Inter
 from orchestrator.images.failure import BuildFailure, Stage
 from orchestrator.model import Plan, Run
 from orchestrator.results.merge import merge, read_plan
-from orchestrator.running import folder, lock
-from orchestrator.running.run import engine_of, new_run_folder, run_plan, suites_folder
+from orchestrator.running import folder
+from orchestrator.running.run import engine_of, run_plan, suites_folder
 from orchestrator.settings import load_site
 from orchestrator.vocabulary import Cause, Status, Step
 
@@ -33,7 +33,7 @@ def said() -> list[str]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return new_run_folder(tmp_path)
+    return new_run(tmp_path)
 
 
 def go(plan: Plan, run: Path, say: Callable[[str], None], *, resume: bool = False) -> Run:
@@ -119,27 +119,6 @@ def test_a_folder_with_a_run_in_it_is_not_run_over(run: Path, said: list[str]) -
         go(plan, run, said.append)
 
 
-def test_a_resumed_run_takes_the_plan_of_its_folder(run: Path, said: list[str]) -> None:
-    plan = plan_of((planned("pass", 0),))
-    go(plan, run, said.append)
-    done = go(plan_of(()), run, said.append, resume=True)
-    assert done.plan == plan
-
-
-def test_the_plan_of_a_resumed_run_is_read_when_nobody_else_can_write_it(
-    run: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go(plan_of((planned("pass", 0),)), run, said.append)
-
-    def read(file: Path) -> Plan:
-        with pytest.raises(lock.Taken), lock.held(run):
-            pass
-        return read_plan(file)
-
-    monkeypatch.setattr("orchestrator.running.run.read_plan", read)
-    assert len(go(plan_of(()), run, said.append, resume=True).plan.cells) == 1
-
-
 def test_a_run_whose_plan_was_changed_is_not_resumed(run: Path, said: list[str]) -> None:
     go(plan_of((planned("pass", 0), planned("fail", 1))), run, said.append)
     before = (run / "summary.json").read_bytes()
@@ -163,19 +142,13 @@ def test_a_folder_without_a_journal_tells_no_engine(tmp_path: Path) -> None:
     assert engine_of(tmp_path) is None
 
 
-def test_a_folder_without_a_plan_is_not_resumed_and_not_written_to(run: Path, said: list[str]) -> None:
-    with pytest.raises(InputError, match="no such plan"):
-        go(plan_of(()), run, said.append, resume=True)
-    assert [path.name for path in run.iterdir()] == ["lock"]
-
-
 def test_too_little_disk_is_told_before_anything_is_written(
     run: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder, "MIN_FREE", 1 << 62)
     with pytest.raises(InfrastructureError, match=r"\d+ bytes are free"):
         go(plan_of((planned("pass", 0),)), run, said.append)
-    assert [path.name for path in run.iterdir()] == ["lock"]
+    assert list(run.iterdir()) == []
 
 
 def test_a_stop_while_images_are_made_leaves_a_merged_run_that_can_be_resumed(

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from planned_run import plan_of, planned
+from planned_run import new_run, plan_of, planned
 
 from orchestrator.engines.here.run import HereEngine
 from orchestrator.running import folder, lock
@@ -68,13 +68,11 @@ def test_a_run_that_is_written_is_live(tmp_path: Path) -> None:
     assert list_runs(tmp_path)[0].state is RunState.RESUMABLE
 
 
-def test_a_run_that_was_just_made_is_live_and_goes_on_with_its_lock(tmp_path: Path) -> None:
-    run = lock.created(tmp_path / "runs")
-    (found,) = list_runs(tmp_path / "runs")
-    assert found.state is RunState.LIVE
-    assert clear(tmp_path / "runs", choose_all(tmp_path / "runs", live=RunState.EMPTY)).removed == ()
-    with lock.held_on(run):
-        assert list_runs(tmp_path / "runs")[0].state is RunState.LIVE
+def test_a_run_that_was_just_made_is_live_until_its_owner_is_done(tmp_path: Path) -> None:
+    with lock.created(tmp_path / "runs") as run:
+        (found,) = list_runs(tmp_path / "runs")
+        assert found.state is RunState.LIVE
+        assert clear(tmp_path / "runs", choose_all(tmp_path / "runs", live=RunState.EMPTY)).removed == ()
     assert list_runs(tmp_path / "runs")[0].state is RunState.EMPTY
     with lock.held(run):  # as anybody may, now
         pass
@@ -94,10 +92,10 @@ def test_a_run_is_never_seen_between_its_making_and_its_lock(tmp_path: Path, mon
         return run
 
     monkeypatch.setattr(folder, "create", made_and_cleared)
-    run = lock.created(tmp_path)
-    threads[0].join()
-    assert run.is_dir()
-    assert cleared[0].removed == ()
+    with lock.created(tmp_path) as run:
+        threads[0].join()
+        assert run.is_dir()
+        assert cleared[0].removed == ()
     assert [each.why for each in cleared[0].kept] == [f"process {os.getpid()} is writing this run"]
 
 
@@ -192,11 +190,11 @@ def test_what_an_earlier_try_left_goes_too_and_no_link_of_its_name(tmp_path: Pat
 def test_a_real_run_is_done_and_can_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from planned_run import HOST, TINY
 
-    from orchestrator.running.run import new_run_folder, run_plan
+    from orchestrator.running.run import run_plan
     from orchestrator.settings import load_site
 
     monkeypatch.setattr(folder, "MIN_FREE", 0)
-    out = new_run_folder(tmp_path)
+    out = new_run(tmp_path)
     site = load_site({"HOME": "/nonexistent"})
     run_plan(plan_of((planned("pass", 0),)), site, HereEngine(), out, host=HOST, suites=TINY, say=lambda _: None)
     (found,) = list_runs(tmp_path)
