@@ -47,8 +47,8 @@ def run(bundle: Bundle, cell: Cell, request: Request, device: ModuleType) -> int
     )
     recorder = Recorder(bundle, bench, request)
     print(f"{cell.id}: {cell.profile}, size {bench.size}, {bench.steps} steps, {bench.backend} on {device.place()}")
-    code = _pytest(recorder)
     there = cases.read(_HERE)
+    code = _pytest(recorder)
     expected = None
     if there is not None:
         chosen = cases.chosen(there, cell.profile, bench.backend != "eager", request.loads)

@@ -44,10 +44,19 @@ def test_transformer_inference(bench: Bench, precision: str, size: str) -> None:
 
 
 @pytest.mark.compiled_from("standard")
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("precision", ["fp32", pytest.param("bf16", marks=STANDARD)])
+@pytest.mark.parametrize(
+    ("precision", "size"),
+    [
+        ("fp32", "small"),
+        pytest.param("fp32", "large", marks=STANDARD),
+        pytest.param("bf16", "small", marks=STANDARD),
+    ],
+)
 def test_transformer_training(bench: Bench, precision: str, size: str) -> None:
-    """The transformer block, a step with gradients."""
+    """The transformer block, a step with gradients.
+
+    Not large and all in bf16: gradients that are zero by symmetry (the keys' bias) are noise of some per cent there.
+    """
     _transformer(bench, size, precision, training=True)
 
 

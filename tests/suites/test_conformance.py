@@ -67,7 +67,7 @@ def test_metrics(eager_bundle: Path) -> None:
         row.metric for row in rows
     }
     loads = {row.load.split(".")[0] for row in rows}
-    assert loads == {"matmul", "attention", "elementwise", "collective", "model", "process"}
+    assert loads == {"matmul", "attention", "elementwise", "memory", "checkpoint", "collective", "model", "process"}
     keys = [(row.metric, row.load, row.precision, row.shapes, row.scope) for row in rows]
     assert len(keys) == len(set(keys)), "a metric of a load is told once"
     assert all(row.samples == 2 and row.statistic == "min" for row in rows if row.metric == "latency")
