@@ -1,5 +1,6 @@
 """Which of our images go when they take too much: the least recently used first, none that is needed."""
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from orchestrator.images.listing import ImageFacts, ListedImage, disk_use, is_ou
 
 if TYPE_CHECKING:
     from docker import APIClient
+
+_LOOKS, _BETWEEN_S = 10, 0.2  # at an image that has no name left: another's removal of it takes a moment
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -125,7 +128,36 @@ def _remove(client: "APIClient", image: ListedImage) -> str:
                 raise
             return f"it is in use now: {error.cause}"
         taken.append(name)
-    return "it has another name now" if _id_of(client, image.id) else ""
+    return _why_it_stays(client, image)
+
+
+def _why_it_stays(client: "APIClient", image: ListedImage) -> str:
+    """Why an image is still there without the names that it had; empty once it is gone.
+
+    Without any name it is being removed by somebody else, which takes a moment, or another image stands on it: it gets
+    its names back then, since nobody would find it again.
+    """
+    for _ in range(_LOOKS):
+        names = _names_of(client, image.id)
+        if names is None:
+            return ""
+        if names:
+            return "it has another name now"
+        time.sleep(_BETWEEN_S)
+    for each in image.names:
+        if not _id_of(client, each):
+            with suppress(Gone), calling("naming an image"):
+                client.tag(image.id, *each.rpartition(":")[::2])
+    return "an image that somebody made stands on it"
+
+
+def _names_of(client: "APIClient", image: str) -> list[str] | None:
+    """The names that an image has now; None when it is gone."""
+    try:
+        with calling("looking for an image"):
+            return list(client.inspect_image(image).get("RepoTags") or ())  # type: ignore[no-untyped-call]
+    except Gone:
+        return None
 
 
 def _id_of(client: "APIClient", name: str) -> str:

@@ -108,6 +108,20 @@ def test_several_at_once_all_come_to_their_end(
     assert there(docker_engine, many) == []
 
 
+def test_an_image_on_which_another_stands_keeps_its_names(
+    docker_engine: "APIClient", many: list[str], clearing: Callable[[], "subprocess.Popen[str]"]
+) -> None:
+    container = docker_engine.create_container(many[0], ["true"])["Id"]
+    child = docker_engine.commit(container)["Id"]
+    docker_engine.remove_container(container)
+    try:
+        process = clearing()
+        assert process.communicate("\n")[0] == "8\n['an image that somebody made stands on it'] 7\n"
+        assert there(docker_engine, many) == sorted(many[:2])
+    finally:
+        docker_engine.remove_image(child)
+
+
 @pytest.mark.parametrize("after", [1, 4, 9])
 def test_one_that_was_killed_is_finished_by_the_next(
     docker_engine: "APIClient", many: list[str], clearing: Callable[[], "subprocess.Popen[str]"], after: int

@@ -76,10 +76,11 @@ class Engine:
         self.failing, self.asked = failing, []
         self.meanwhile: Any = lambda name: None
 
-    def inspect_image(self, name: str) -> dict[str, str]:
+    def inspect_image(self, name: str) -> dict[str, Any]:
         if name not in self.named and name not in self.named.values():
             raise error(404)
-        return {"Id": self.named.get(name, name)}
+        image = self.named.get(name, name)
+        return {"Id": image, "RepoTags": [each for each, meant in self.named.items() if meant == image]}
 
     def remove_image(self, name: str) -> None:
         self.asked.append(name)
