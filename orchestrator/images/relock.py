@@ -143,8 +143,9 @@ class _Relocking:
         if base.image:
             return known, ()
         before = [lock.base for lock in self._had.values() if _is_whole(lock) and not other_base(lock.base, base)]
-        if before and not self._all and base.name not in self._named:
-            return max(before, key=lambda one: one.date), ()
+        newest = max(before, key=lambda one: one.date, default=None)
+        if newest is not None and not self._all and base.name not in self._named:
+            return newest, ()
         try:
             with made_root(base, self._site, self._commands, self._say) as archive:
                 root = read_root(archive)
@@ -152,7 +153,11 @@ class _Relocking:
                 self._keep(holding(base, root.packages), archive)
         except StageFailed as failure:
             kept = f"its distribution packages stay as they were locked: {failure.fact}"
-            return (before[0], (kept,)) if before else (known, (f"no distribution package is locked: {failure.fact}",))
+            return (
+                (newest, (kept,))
+                if newest is not None
+                else (known, (f"no distribution package is locked: {failure.fact}",))
+            )
         return new, ()
 
     def _keep(self, base: Base, archive: Path) -> None:
@@ -174,7 +179,12 @@ def _fitting(new: LockFile, axes: Axes, notes: Sequence[str]) -> LockFile:
 
 
 def _is_whole(lock: LockFile) -> bool:
-    """Whether a lock has the distribution packages of its base, all of them: no other lock takes over what has not."""
+    """Whether a lock has the distribution packages of its base, all of them: no other lock takes over what has not.
+
+    What was taken out by hand is seen by the digest alone: no lock that is written anew may hide it.
+    """
+    if lock.digest != lock.proper_digest:
+        return False
     try:
         return bool(lock.base.packages) and not any(base_contradictions(lock.base, checked(lock.axes)))
     except InputErrors:
