@@ -29,20 +29,33 @@ from orchestrator.vocabulary import Step
 
 KINDS = ("kill", "short", "enospc", "engine-stop")
 ONCE = frozenset({Step.PLAN, Step.PREPARE, Step.MERGE})
-POINTS = tuple(
-    f"{step}:{state}" + ("" if step in ONCE else ":2")  # in the second of three cells
-    for step, state in product(Step, ("begin", "end"))
+# In the second of three cells, and in its second attempt where the engine refused one call of the first.
+REFUSED = {"create": 2, "start": 2, "collect": 2, "remove": 3}  # the route, and which call: a volume is removed too
+SECOND = {"create": 3, "wait": 2, "commit": 3}  # of these steps, the one of that attempt, whose first did not start
+POINTS = (
+    *(f"{step}:{state}" + ("" if step in ONCE else ":2") for step, state in product(Step, ("begin", "end"))),
+    *(f"{route}:failed" for route in REFUSED),
+    *(f"{step}:{state}:{count} after start" for step, count in SECOND.items() for state in ("begin", "end")),
 )
 CASES = tuple(product(POINTS, KINDS))
 DOES = ("pass", "fail", "pass")
 STATUSES = ["passed", "failed", "passed"]
-# How a run may end at a fault; 0 where nothing that the fault touches comes after it.
-ENDS: Mapping[str, frozenset[int]] = {
-    "kill": frozenset({-signal.SIGKILL}),
-    "short": frozenset({-signal.SIGKILL}),
-    "enospc": frozenset({0, 4}),
-    "engine-stop": frozenset({0, 4}),
-}
+ERROR = ["passed", "error", "passed"]
+# Where nothing comes after the fault that it touches: no write, no call of the engine.
+HARMLESS = frozenset({("merge:end", "enospc"), ("merge:begin", "engine-stop"), ("merge:end", "engine-stop")})
+
+
+# Where the second attempt is lost too, which is the last: that is an answer.
+LOST = frozenset(
+    (point, "engine-stop") for point in POINTS if point.endswith(" after start") and not point.startswith("commit:")
+)
+
+
+def code_of(point: str, kind: str) -> int:
+    """How the run ends at the fault."""
+    if kind in {"kill", "short"}:
+        return -signal.SIGKILL
+    return 0 if (point, kind) in HARMLESS else 4
 
 
 Item = TypeVar("Item")
@@ -68,17 +81,21 @@ def sample(every: Sequence[Item], commit: str, share: int) -> tuple[Item, ...]:
 
 def case(point: str, kind: str, folder: Path) -> str:
     """Lets the fault happen, resumes, checks; how the run ended. AssertionError where anything is not as it must be."""
-    runs = folder / "runs"
+    runs, marks = folder / "runs", folder / "marks"
+    place, _, trouble = point.partition(" after ")
+    trouble = trouble or place.removesuffix(":failed") * place.endswith(":failed")
+    struck = "pause" if kind == "engine-stop" else kind
     with cell_engine(folder) as engine:
-        process = started(
-            "run", runs, *DOES, fault=f"{point}={'pause' if kind == 'engine-stop' else kind}", **engine.environ
-        )
+        engine.refused_once = {trouble: REFUSED[trouble]} if trouble else {}
+        process = started("run", runs, *DOES, fault=f"{place}={struck}", FAULT_MARKS=str(marks), **engine.environ)
         if kind == "engine-stop":
             assert paused(process), process.communicate()
             engine.stop()
             process.send_signal(signal.SIGCONT)
         _, said = process.communicate(timeout=60)
-        assert process.returncode in ENDS[kind], (process.returncode, said)
+        came, *full = marks.read_text().splitlines() if marks.exists() else ["nothing"]
+        assert (came, bool(full)) == (struck, (kind == "enospc") and (point, kind) not in HARMLESS), (came, full, said)
+        assert process.returncode == code_of(point, kind), (process.returncode, said)
         engine.start()
         run = only_run(runs)
         before = committed(run)
@@ -88,14 +105,16 @@ def case(point: str, kind: str, folder: Path) -> str:
             assert (point, told, before, engine.made) == ("plan:begin", {}, {}, 0)
             return f"{process.returncode}, nothing was begun"
         ended(started("resume", run, **engine.environ), 0)
-        whole(run, engine, told=told, before=before)
+        whole(run, engine, ERROR if (point, kind) in LOST else STATUSES, told=told, before=before)
         files = contents(run)
         ended(started("resume", run, **engine.environ), 0)
         assert contents(run) == files, "a second resume changed something"
     return f"{process.returncode}, resumed"
 
 
-def whole(run: Path, engine: CellEngine, *, told: Mapping[str, str], before: Mapping[Path, bytes]) -> None:
+def whole(
+    run: Path, engine: CellEngine, became: Sequence[str], *, told: Mapping[str, str], before: Mapping[Path, bytes]
+) -> None:
     """The checker: what holds for a run that was resumed to its end, whatever had happened.
 
     Each planned cell has exactly one result, the one that it would have had; what was told or committed before the
@@ -103,7 +122,7 @@ def whole(run: Path, engine: CellEngine, *, told: Mapping[str, str], before: Map
     """
     plan = json.loads((run / "plan.json").read_bytes())
     summary = {cell["id"]: cell for cell in json.loads((run / "summary.json").read_bytes())["cells"]}
-    assert statuses(run) == STATUSES
+    assert statuses(run) == became
     assert {cell: summary[cell]["status"] for cell in told} == told
     assert {path: path.read_bytes() for path in before} == before
     check(run, attempts={cell["name"]: summary[cell["id"]]["attempts"] for cell in plan["cells"]})
@@ -165,7 +184,7 @@ def main() -> int:
     found = tried(CASES)
     failed = {asked: became for asked, became in found.items() if became.startswith("FAILED")}
     table = [("", *KINDS), *((point, *(found[point, kind].split(":")[0] for kind in KINDS)) for point in POINTS)]
-    lines = ["".join(f"{column:22}" for column in row) for row in table]
+    lines = ["".join(f"{column:24}" for column in row) for row in table]
     lines += [f"{'='.join(asked)}\n{became}" for asked, became in failed.items()]
     sys.stdout.write("\n".join(lines) + f"\n{len(found) - len(failed)} of {len(found)} hold\n")
     return int(bool(failed))

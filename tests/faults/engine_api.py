@@ -34,6 +34,7 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
         self.path = path
         self.environ = {"DOCKER_HOST": f"unix://{path}"}
         self.faults: dict[str, str] = {}
+        self.refused_once: dict[str, int] = {}  # of a route, the call that it refuses, from 1
         self.calls: list[str] = []
         self.api_version = "1.41"
         self.output = b"hello\n"
@@ -122,6 +123,8 @@ class Handler(BaseHTTPRequestHandler):
         route = _ROUTES.get((self.command, urlsplit(self.path).path.rsplit("/", 1)[-1]), "remove")
         self.server.calls.append(route)
         fault = self.server.faults.get(route)
+        if self.server.refused_once.get(route) == self.server.calls.count(route):
+            fault = REFUSE
         if fault is not None:
             self.fail(fault)
         else:

@@ -21,7 +21,7 @@ from orchestrator.engines.registry import ENGINES
 from orchestrator.errors import TorchmatrixError
 from orchestrator.model import Axes, ContainerNeeds, Cost, Host, Image, Limits, Placement, Plan, PlannedCell
 from orchestrator.results.merge import read_plan
-from orchestrator.running import folder, lock, stock
+from orchestrator.running import fault, folder, lock, stock
 from orchestrator.running import run as running
 from orchestrator.running.run import run_plan
 from orchestrator.settings import load_site
@@ -172,6 +172,29 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
+def _leave_marks(file: Path) -> None:
+    """Has each fault that comes true, and each write that finds the disk full by it, leave its name in the file."""
+    strike, room_for = fault.strike, fault.room_for
+
+    def mark(name: str) -> None:
+        with file.open("a") as marks:
+            marks.write(f"{name}\n")
+
+    def struck(kind: str) -> None:
+        if kind:
+            mark(kind)
+        strike(kind)
+
+    def found_full(writer: str) -> None:
+        try:
+            room_for(writer)
+        except OSError:
+            mark(f"{writer} is full")
+            raise
+
+    fault.strike, fault.room_for = struck, found_full
+
+
 def _ready(ref: str, _engine: str, wanted: Mapping[str, Axes], *_: object, **__: object) -> Mapping[str, Image]:
     return {key: Image(id=key, name=ref, ref=ref, axes={}, observed={}) for key in wanted}
 
@@ -186,6 +209,8 @@ def main() -> int:
     folder.MIN_FREE = int(os.environ.get("MIN_FREE", "0"))
     stock.PATIENCE_S = float(os.environ.get("PATIENCE_S", "0.2"))
     time.sleep(max(0.0, float(os.environ.get("START_AT", "0")) - time.time()))
+    if "FAULT_MARKS" in os.environ:
+        _leave_marks(Path(os.environ["FAULT_MARKS"]))
     image = os.environ.get("READY_IMAGE", "")
     if image:
         running.supply = partial(_ready, image)  # type: ignore[assignment] # without a look for torch in it

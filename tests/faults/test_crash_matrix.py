@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import pytest
-from crash_matrix import CASES, KINDS, POINTS, case, commit, sample
+from crash_matrix import CASES, KINDS, POINTS, REFUSED, case, commit, sample
 
 from orchestrator.vocabulary import Step
 
 
 def test_the_matrix_has_every_step() -> None:
-    assert {point.split(":")[0] for point in POINTS} == set(Step)
-    assert len(CASES) == len(Step) * 2 * len(KINDS)
+    for state in ("begin", "end"):
+        assert {point.split(":")[0] for point in POINTS if f":{state}" in point} == set(Step)
+    assert {point.split(":")[0] for point in POINTS if point.endswith(":failed")} == set(REFUSED)
+    assert set(CASES) == {(point, kind) for point in POINTS for kind in KINDS}
 
 
 def test_the_samples_come_to_the_whole_and_each_has_every_kind() -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from docker import APIClient
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
+ENDS = ("begin", "end")
+WITH_A_CONTAINER = {"create:end:2", "remove:begin:2"}
+WITH_A_CONTAINER |= {f"{step}:{state}:2" for step in ("start", "wait", "collect") for state in ENDS}
 
 
 @pytest.fixture
@@ -28,14 +31,19 @@ def containers(client: "APIClient", run: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "fault", ["create:begin:2", "create:end:2", "wait:begin:2", "collect:begin:2", "remove:begin:2"]
+    "fault",
+    [
+        "prepare:end",
+        *(f"{step}:{state}:2" for step in ("create", "start", "wait", "collect", "remove", "commit") for state in ENDS),
+        "merge:begin",
+    ],
 )
 def test_a_killed_run_is_resumed_and_leaves_no_container(
     docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path, fault: str
 ) -> None:
     ended(started("run", tmp_path, "pass", "fail", fault=fault, **ready), -signal.SIGKILL)
     run = only_run(tmp_path)
-    assert bool(containers(docker_engine, run)) == (fault != "create:begin:2")
+    assert bool(containers(docker_engine, run)) == (fault in WITH_A_CONTAINER)
     ended(started("resume", run, **ready), 0)
     assert statuses(run) == ["passed", "failed"]
     assert containers(docker_engine, run) == []
