@@ -26,7 +26,6 @@ _RESERVED = frozenset({"con", "prn", "aux", "nul"} | {f"{stem}{n}" for stem in (
 _XML_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What a CI server takes as a command: some where a line begins with it (CVE-2020-15228, GitLab's sections), but
 # `##[` and its kin anywhere in a line (TryParse in actions/runner's ActionCommand.cs looks for it with IndexOf).
-_CI_FIRST = re.compile(r"\s*(?:::|section_(?:start|end):)")
 _CI_ANYWHERE = re.compile(r"##(?=(?:vso|teamcity)?\[)", re.IGNORECASE)
 
 
@@ -72,11 +71,6 @@ def terminal_lines(text: str, prefix: str = "  | ") -> str:
     """A block from a cell, safe to print: no escapes, and no line that a CI server could take as a command."""
     lines = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     return "\n".join(prefix + _disarmed(visible(line)) for line in lines)
-
-
-def is_ci_command(line: str) -> bool:
-    """Whether a CI server would act on a log line that reads so."""
-    return _CI_FIRST.match(line) is not None or _CI_ANYWHERE.search(line) is not None
 
 
 def xml_legal(text: str) -> str:

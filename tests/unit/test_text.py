@@ -4,6 +4,7 @@ import unicodedata
 from xml.parsers import expat
 
 import pytest
+from ci_servers import acts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,7 +107,7 @@ def test_one_line_is_one_printable_line_within_its_limit(raw: str, limit: int) -
     assert is_printable(line)
     assert len(line.splitlines()) <= 1
     assert text.one_line(line, limit) == line
-    assert not text.is_ci_command(f"reason: {line}")
+    assert not acts(f"reason: {line}")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_cut_marks_what_it_cut(raw: str, limit: int, short: str) -> None:
 def test_a_block_of_output_commands_nobody(command: str) -> None:
     block = text.terminal_lines(f"before\n{command}\nafter")
     assert all(line.startswith("  | ") for line in block.split("\n"))
-    assert not any(text.is_ci_command(line) for line in block.split("\n"))
+    assert not any(acts(line) for line in block.split("\n"))
     assert not set(block) & set("\x1b\r\x00\x07")
 
 
@@ -161,7 +162,7 @@ def test_a_block_of_output_commands_nobody(command: str) -> None:
 def test_no_block_commands_or_hides(raw: str) -> None:
     for line in text.terminal_lines(raw).splitlines():
         assert line.startswith("  | ")
-        assert not text.is_ci_command(line)
+        assert not acts(line)
         assert is_printable(line.replace("\t", ""))
 
 
@@ -177,8 +178,8 @@ def test_no_block_commands_or_hides(raw: str) -> None:
         ("# [1]", False),
     ],
 )
-def test_is_ci_command(line: str, commands: bool) -> None:
-    assert text.is_ci_command(line) is commands
+def test_the_oracle_knows_a_command(line: str, commands: bool) -> None:
+    assert acts(line) is commands
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 import pytest
+from ci_servers import acts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator import text
 from orchestrator.images.failure import Stage, StageFailed, at, cause_in, tail
 from orchestrator.vocabulary import Cause
 
@@ -40,7 +40,7 @@ def test_a_logs_tail_is_always_safe_to_print(log):
 
     assert "\x1b" not in made.log_tail + made.reason
     assert "\n" not in made.reason
-    assert not any(text.is_ci_command(line) for line in made.log_tail.splitlines())
+    assert not any(acts(line) for line in made.log_tail.splitlines())
 
 
 def test_a_tail_is_bounded():

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from ci_servers import acts
 
-from orchestrator import text
 from orchestrator.model import Axes, Cost, Impact, Move, Observation, Place, Reason, RowImpact, State
 from orchestrator.reports.columns import width_of
 from orchestrator.reports.impact_table import page
@@ -141,7 +141,7 @@ def test_text_from_outside_gives_no_command(hostile: str) -> None:
         row(hostile, state(Verdict.UNSUPPORTED, bad), blocked=bad), row(hostile, state(Verdict.SUPPORTED), hostile)
     )
     shown = page(told, width=80, colour=False)
-    assert not [line for line in shown.split("\n") if text.is_ci_command(line)]
+    assert not [line for line in shown.split("\n") if acts(line)]
     assert "\x1b" not in shown
     assert "\r" not in shown
 

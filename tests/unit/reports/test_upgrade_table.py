@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from ci_servers import acts
 
-from orchestrator import text
 from orchestrator.model import NearestGoal, Reason, State, Upgrade, UpgradeStep
 from orchestrator.reports.upgrade_table import page
 from orchestrator.vocabulary import RuleKind, Verdict
@@ -119,6 +119,6 @@ def test_text_from_outside_gives_no_command(hostile: str) -> None:
     )
     start = state(Verdict.UNSUPPORTED, bad, torch=hostile)
     shown = page(upgrade(start=start, goal=start, found=False, steps=(), blocked=bad), width=80, colour=False)
-    assert not [line for line in shown.split("\n") if text.is_ci_command(line)]
+    assert not [line for line in shown.split("\n") if acts(line)]
     assert "\x1b" not in shown
     assert "\r" not in shown
