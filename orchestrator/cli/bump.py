@@ -1,11 +1,13 @@
 """`bump`: a new value for an axis, written into matrix.yaml."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.cli.options import file_option, json_option, options
 from orchestrator.cli.output import colour, say, show, show_json, width
 from orchestrator.cli.vendors import support_of
@@ -104,18 +106,28 @@ def _difference(before: str, after: str, name: str) -> str:
 
 
 def _write(file: Path, before: bytes, after: bytes) -> None:
-    """The file with these bytes, whole or as it was; its rights stay, and a link goes on naming it.
+    """The file with these bytes, whole or as it was; its rights and its owner stay, and a link goes on naming it.
 
-    InputError when it is not what was read any more: who wrote it meanwhile would lose that.
+    What a kill left beside it goes. InputError when it is not what was read any more: who wrote it meanwhile would lose
+    that.
     """
     from orchestrator.matrix.source import bytes_of
     from orchestrator.results.files import replacing
 
     target = file.resolve()
-    with replacing(target, mode=target.stat().st_mode & 0o7777) as half:
-        half.write_bytes(after)
+    had = target.stat()
+
+    def unchanged() -> None:
         if bytes_of(target) != before:
             raise InputError("the file was changed while it was read", place=str(file), hint="once more")
+
+    with suppress(OSError):  # a folder that cannot be listed is written to all the same
+        disk.remove_halves(target.parent, target.name.__eq__)
+    with replacing(target, mode=had.st_mode & 0o7777, last=unchanged) as half:
+        half.write_bytes(after)
+        for owner, group in ((had.st_uid, -1), (-1, had.st_gid)):
+            with suppress(OSError):  # only root may give a file away
+                os.chown(half, owner, group, follow_symlinks=False)
 
 
 def _told(

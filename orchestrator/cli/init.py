@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.cli.inputs import host_of, site_in_force
 from orchestrator.cli.options import engine_option, json_option
 from orchestrator.cli.output import say, show_json
@@ -55,6 +55,7 @@ def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
     read(written, str(file), file.parent)  # what we write is read as every other
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        disk.remove_halves(file.parent, file.name.__eq__)  # what an `init` that was killed left
         with replacing(file, new=not force) as half:  # who made one meanwhile keeps it
             half.write_text(written, encoding="utf-8")
     except OSError as error:

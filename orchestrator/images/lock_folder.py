@@ -2,16 +2,13 @@
 
 import fcntl
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.locks import SUFFIX
-
-_HALF = re.compile(rf"\..+{re.escape(SUFFIX)}-\w{{8}}")  # as `write_whole` calls what has no name yet
 
 
 @contextmanager
@@ -30,7 +27,7 @@ def alone_in(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
         ) from problem
     try:
         if _taken(descriptor, folder, say):
-            _sweep(folder)
+            disk.remove_halves(folder, lambda name: name.endswith(SUFFIX))
         yield
     finally:
         os.close(descriptor)
@@ -46,10 +43,3 @@ def _taken(descriptor: int, folder: Path, say: Callable[[str], None]) -> bool:
     except OSError:
         return False
     return True
-
-
-def _sweep(folder: Path) -> None:
-    """Removes what writers that were killed had begun; whoever lives has the folder, and that is us."""
-    for name in os.listdir(folder):  # noqa: PTH208 - names are matched
-        if _HALF.fullmatch(name):
-            (folder / name).unlink(missing_ok=True)

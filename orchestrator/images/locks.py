@@ -14,12 +14,12 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.axes import AXES, problem_with
 from orchestrator.errors import InputError
 from orchestrator.images.lock import Lock
 from orchestrator.images.lock_bytes import bytes_of, tables
-from orchestrator.images.resolve import Wheel, write_whole
+from orchestrator.images.resolve import Wheel
 
 SCHEMA = 1
 SUFFIX = ".lock.toml"
@@ -210,7 +210,7 @@ def write_lock(folder: Path, lock: LockFile) -> bool:
             return False
     except OSError:
         folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content, 0o644)
+    disk.write(path, content)
     return True
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.axes import AXES, Where
 from orchestrator.images import contents
 from orchestrator.images.command import Commands, Finished
 from orchestrator.images.docker import Docker
 from orchestrator.images.failure import Stage, StageFailed, at
-from orchestrator.images.resolve import write_whole
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
@@ -66,7 +65,7 @@ def once(subject: Sequence[str], site: Site, ask: Callable[[], Mapping[str, str]
         except (OSError, msgspec.DecodeError):
             answer = dict(ask())
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, text.canonical_json(answer))
+        disk.write(kept, text.canonical_json(answer), 0o600)
         return answer
 
 

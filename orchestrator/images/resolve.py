@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.images.command import Commands
 from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.settings import Site
@@ -91,28 +91,8 @@ def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
         wheels = _ask_uv(question, site, commands)
     with at(Stage.WHEELS):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, msgspec.json.format(msgspec.json.encode(wheels)))
+        disk.write(kept, msgspec.json.format(msgspec.json.encode(wheels)), 0o600)
     return wheels
-
-
-def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Writes a file so that it is there whole or not at all, whoever else writes it and whenever we are killed."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
-        half = Path(file.name)
-        try:
-            file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-            half.replace(path)
-        except BaseException:
-            half.unlink(missing_ok=True)
-            raise
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _sources(question: Question, site: Site) -> list[str]:

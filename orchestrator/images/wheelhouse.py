@@ -2,13 +2,16 @@
 
 import contextlib
 import hashlib
+import lzma
 import os
 import re
 import shutil
+import struct
 import tempfile
 import time
 import urllib.error
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +31,10 @@ from orchestrator.vocabulary import Cause
 _AT_ONCE = 4
 _TRIES = 3
 _CHUNK = 1 << 20
+# What zipfile raises at one that is damaged, or made to hurt: a RuntimeError at one that is encrypted. An OSError is
+# told apart from these: the place may only not give parts.
+_BROKEN: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError)
+_BROKEN += (ValueError, LookupError, OverflowError, RuntimeError)
 
 
 def place_of(wheel: Wheel, site: Site) -> Path:
@@ -113,7 +120,8 @@ def _build_of(wheel: Wheel, site: Site) -> str:
     """
     here = place_of(wheel, site)
     if here.is_file():
-        return torch_build(here)
+        with at(Stage.WHEELS):
+            return torch_build(here)
     place = urlsplit(wheel.url)
     try:
         if place.scheme == "file":
@@ -134,12 +142,20 @@ def torch_build(file: Path | BinaryIO) -> str:
     """The build that a torch wheel will report (`cpu`, `cu130`, …), whatever its file is called; empty when unsaid."""
     try:
         with zipfile.ZipFile(file) as archive:
-            version = archive.read("torch/version.py").decode() if "torch/version.py" in archive.namelist() else ""
-    except zipfile.BadZipFile as problem:
+            version = _start_of("torch/version.py", archive)
+    except _BROKEN as problem:
         name = file.name if isinstance(file, Path) else "what the index has"
         raise StageFailed(Stage.WHEELS, f"{name} is no wheel", log=str(problem)) from problem
     said = re.search(r"^__version__ = '[^+']*\+([a-z0-9.]+)", version, re.MULTILINE)
     return said[1] if said else ""
+
+
+def _start_of(name: str, archive: zipfile.ZipFile) -> str:
+    """The first MiB of a file in an archive, however much it would unpack to; empty when it is not there."""
+    if name not in archive.namelist():
+        return ""
+    with archive.open(name) as file:
+        return file.read(_CHUNK).decode()
 
 
 def lay_out(wheels: Sequence[Wheel], folder: Path, site: Site) -> None:

@@ -1,11 +1,11 @@
 """A folder of the cache that is there whole or not at all: for others, after a kill, and after the power was lost."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from orchestrator import disk
 from orchestrator.images.command import locked
 
 
@@ -23,23 +23,8 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         try:
             yield half
             if not folder.is_dir():
-                _sync_below(half)
+                disk.sync_below(half)
                 half.rename(folder)
-                _sync(folder.parent)
+                disk.sync(folder.parent)
         finally:
             shutil.rmtree(half, ignore_errors=True)
-
-
-def _sync_below(folder: Path) -> None:
-    for place, _, files in os.walk(folder, topdown=False):
-        for name in files:
-            _sync(Path(place, name))
-        _sync(Path(place))
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

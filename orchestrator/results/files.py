@@ -9,14 +9,16 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
+from orchestrator import disk
 from orchestrator.errors import InfrastructureError, InputError
 
 MIB = 1 << 20
+_SCRATCH = re.compile(r"\.scratch-[a-z0-9_]{8}")  # as tempfile ends a name
 
 
 class Refused(Exception):  # noqa: N818 - reads as what happened; never leaves this room
@@ -56,42 +58,21 @@ def read_plain(path: Path, cap: int) -> bytes:
 
 
 @contextmanager
-def replacing(path: Path, *, mode: int = 0o644, new: bool = False) -> Iterator[Path]:
-    """A new empty file in the same folder, which takes the place of `path` when the block ends well.
+def replacing(
+    path: Path, *, mode: int = 0o644, new: bool = False, last: Callable[[], None] = lambda: None
+) -> Iterator[Path]:
+    """`disk.replacing`, in errors for the user: InputError when there is a file although it is to be `new`.
 
-    What was there stays until then, and stays when the block fails. The file has its `mode` before it has its name, so
-    no kill leaves it with another. With `new` nothing may be there, not even since the block began: InputError.
     InfrastructureError names the path and the free bytes when the disk refuses.
     """
     with _told(path):
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        os.close(descriptor)
-    half = Path(name)
-    try:
-        with _told(path):
-            yield half
-            half.chmod(mode)
-            _sync(half)
-            if new:
-                _claim(half, path)
-            half.replace(path)
-            _sync(path.parent)
-    finally:
-        with suppress(FileNotFoundError):
-            half.unlink()
-
-
-def _claim(half: Path, path: Path) -> None:
-    """Gives a file a name that is free, at once; InputError when it is not."""
-    try:
         try:
-            os.link(half, path)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without hard links: the name is ours before the file has it
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except FileExistsError as error:
-        raise InputError("there is a file already", place=str(path), hint="another name, or `--force`") from error
+            with disk.replacing(path, mode=mode, new=new, last=last) as half:
+                yield half
+        except FileExistsError as error:
+            if not new:
+                raise
+            raise InputError("there is a file already", place=str(path), hint="another name, or `--force`") from error
 
 
 @contextmanager
@@ -103,14 +84,12 @@ def scratch(folder: Path) -> Iterator[Path]:
 
 def remove_halves(folder: Path, names: Iterable[str]) -> None:
     """Removes what a writer of these files left in a folder when it was killed; for who alone writes there."""
-    ours = re.compile(rf"\.(?:scratch|{'|'.join(map(re.escape, names))})-[a-z0-9_]{{8}}")  # as tempfile names them
     with _told(folder):
-        for half in folder.iterdir() if folder.is_dir() else ():
-            if ours.fullmatch(half.name):
-                if half.is_dir() and not half.is_symlink():
-                    shutil.rmtree(half)
-                else:
-                    half.unlink()
+        if folder.is_dir():
+            disk.remove_halves(folder, frozenset(names).__contains__)
+            for aside in folder.iterdir():
+                if _SCRATCH.fullmatch(aside.name) and aside.is_dir() and not aside.is_symlink():
+                    shutil.rmtree(aside)
 
 
 def check_name(folder: Path) -> None:
@@ -121,14 +100,6 @@ def check_name(folder: Path) -> None:
         raise InputError(
             "the name of the folder is not in UTF-8", place=str(folder), hint="give another folder"
         ) from error
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from orchestrator import disk
 from orchestrator.axes import platform
 from orchestrator.engines.surroundings import platform_in
 from orchestrator.engines.task import INPUTS, RESULTS
@@ -98,7 +99,7 @@ def commit(place: Path, written: bytes) -> None:
     with folder.told(place):
         for file in sorted(place.iterdir()):
             if file.is_file() and not file.is_symlink():
-                folder.sync(file)
+                disk.sync(file)
     folder.write(place / ATTEMPT, written)
 
 

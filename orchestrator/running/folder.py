@@ -5,11 +5,11 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.errors import InfrastructureError
 from orchestrator.results.files import check_name
 from orchestrator.running import fault
@@ -74,29 +74,15 @@ def attempt_folders(run: Path, cell: str) -> tuple[tuple[int, Path], ...]:
 
 
 def write(path: Path, data: bytes) -> None:
-    """The file with these bytes, on the disk when this returns: after a crash it is old, or new, never half."""
-    half = path.with_name(f".{path.name}.half")
-    try:
-        with told(path):
-            with half.open("wb") as file:
-                file.write(data)
-                file.flush()
-                fault.room_for(fault.FOLDER)
-                os.fsync(file.fileno())
-            half.replace(path)
-            sync(path.parent)
-    finally:
-        with suppress(OSError):  # gone already, or on a disk that takes nothing at all
-            half.unlink(missing_ok=True)
+    """The file with these bytes, on the disk when this returns: after a crash it is old, or new, never half.
 
-
-def sync(path: Path) -> None:
-    """Waits until the file, or the names in the folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    What a kill left of it goes with the next try.
+    """
+    with told(path):
+        disk.remove_halves(path.parent, path.name.__eq__)
+        with disk.replacing(path) as half:
+            half.write_bytes(data)
+            fault.room_for(fault.FOLDER)
 
 
 def admit(folder: Path, least: int) -> None:
@@ -137,8 +123,8 @@ def admit_local(folder: Path, mounts: str) -> None:
 def free_bytes(path: Path) -> int:
     """Bytes that an ordinary user may still write on the disk of the path."""
     with told(path):
-        disk = os.statvfs(path)
-    return disk.f_bavail * disk.f_frsize
+        found = os.statvfs(path)
+    return found.f_bavail * found.f_frsize
 
 
 @contextmanager
@@ -155,5 +141,5 @@ def told(path: Path) -> Iterator[None]:
 
 def _free_near(path: Path) -> int:
     there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
-    disk = os.statvfs(there)
-    return disk.f_bavail * disk.f_frsize
+    found = os.statvfs(there)
+    return found.f_bavail * found.f_frsize

@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.errors import InfrastructureError
 from orchestrator.running import fault, folder
 from orchestrator.vocabulary import Step
@@ -98,7 +98,7 @@ def opened(run: Path, environ: Mapping[str, str] = os.environ) -> Iterator[Journ
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         with folder.told(path):
-            folder.sync(run)
+            disk.sync(run)
         yield Journal(descriptor, path, before, whole, environ.get(fault.VARIABLE, ""))
     finally:
         os.close(descriptor)

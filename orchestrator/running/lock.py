@@ -40,7 +40,13 @@ def created(runs: Path) -> Iterator[Path]:
     folder.make(runs)
     with guarded(runs):
         run = folder.create(runs)
-        descriptor = _taken(run)
+        try:
+            descriptor = _taken(run)
+        except BaseException:
+            with suppress(OSError):
+                (run / LOCK).unlink(missing_ok=True)
+                run.rmdir()
+            raise
     with _until_the_end(descriptor):
         yield run
 
@@ -78,7 +84,9 @@ def guarded(runs: Path) -> Iterator[None]:
             while not _is_taken(descriptor):
                 if time.monotonic() > give_up:
                     raise InfrastructureError(
-                        "another process keeps this folder of runs locked", place=str(runs), cause="it was stopped"
+                        "another process keeps this folder of runs locked",
+                        place=str(runs),
+                        cause="likely it was stopped, with ^Z or by a debugger",
                     )
                 time.sleep(0.01)
         yield

@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -19,6 +20,7 @@ from orchestrator.results.merge import read_plan
 from orchestrator.running import attempts, folder, lock
 
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{4}", re.ASCII)
+_REMOVAL_S = 60.0  # of one run, while others remove it too
 _GOING = re.compile(rf"\.going-{_NAME.pattern}", re.ASCII)
 
 
@@ -124,9 +126,14 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
 
 def _remove(place: Path) -> None:
     """Removes a folder, though somebody else is removing it too; no link is followed."""
+    give_up = time.monotonic() + _REMOVAL_S
     while place.exists():
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # the other one has just removed it
             shutil.rmtree(place)
+        if time.monotonic() > give_up and place.exists():
+            raise InfrastructureError(
+                f"could not be removed in {_REMOVAL_S:.0f} s", place=str(place), cause="likely somebody writes there"
+            )
 
 
 def _started(name: str) -> str:

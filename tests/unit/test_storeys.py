@@ -26,11 +26,11 @@ STOREYS = (
     {"schemas"},
     {"settings"},
     {"axes", "model", "formats", "vocabulary"},
-    {"text", "masking", "yaml_bounds"},
+    {"disk", "text", "masking", "yaml_bounds"},
     {"errors"},
 )
 LEVEL = {name: level for level, names in enumerate(STOREYS) for name in names}
-GROUND = {"settings", "axes", "model", "formats", "vocabulary", "text", "masking", "errors", "yaml_bounds"}
+GROUND = {"settings", "axes", "model", "formats", "vocabulary", "text", "masking", "errors", "yaml_bounds", "disk"}
 ROOMS = LEVEL.keys() - GROUND
 KNOWS = {
     "cli": ROOMS - {"cli"},

@@ -1,6 +1,7 @@
 """`bump`: what is written, and what is told of it."""
 
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -91,6 +92,27 @@ def test_bytes_rights_and_links_stay(torchmatrix: Run, file: Path, tmp_path: Pat
         b'python: "3.12"', b'python: "3.13"'
     )
     assert [path.name for path in target.parent.iterdir()] == ["real.yaml"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_the_owner_stays(torchmatrix: Run, file: Path) -> None:
+    os.chown(file, 12345, 12346)
+    file.chmod(0o640)
+    assert torchmatrix("bump", "torch", "2.14.1").returncode == 0
+    after = file.stat()
+    assert (after.st_uid, after.st_gid, stat.S_IMODE(after.st_mode)) == (12345, 12346, 0o640)
+
+
+def test_what_a_killed_one_left_beside_the_matrix_goes(torchmatrix: Run, file: Path, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    for verb in (("bump", "torch", "2.14.1"), ("init", "matrix.yaml", "--force", "--engine", "here")):
+        left, own = tmp_path / ".matrix.yaml.half-a1b2c3d4", tmp_path / ".matrix.yaml-original"
+        left.touch()
+        own.touch()
+        done = torchmatrix(*verb)
+        assert done.returncode == 0, done.stderr
+        own.unlink()
+        assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_row_that_stays_is_told(torchmatrix: Run, file: Path) -> None:

@@ -62,7 +62,7 @@ main()
     assert done.returncode == ExitCode.BAD_INPUT, done.stderr
     assert "new.yaml: there is a file already" in done.stderr
     assert (tmp_path / "new.yaml").read_text() == "theirs"
-    assert not list(tmp_path.glob(".new.yaml-*"))
+    assert not list(tmp_path.glob(".new.yaml*"))
     done = subprocess.run([*command, "--force"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == ExitCode.GOOD, done.stderr
     assert (tmp_path / "new.yaml").read_text() != "theirs"

@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from orchestrator.errors import InfrastructureError
-from orchestrator.images import resolve
 from orchestrator.images.lock_folder import alone_in
 from orchestrator.images.locks import held_in, parse, place_of_lock, read_lock, render, write_lock
 
@@ -66,9 +65,12 @@ def test_a_second_writer_says_that_it_waits_and_goes_on_when_the_first_was_kille
 
 def test_what_a_killed_writer_left_is_no_lock_and_goes_and_nothing_else_does(tmp_path, fitting):
     write_lock(tmp_path, fitting)
-    left = tmp_path / f".{place_of_lock(tmp_path, fitting.image).name}-abcd_123"
+    left = tmp_path / f".{place_of_lock(tmp_path, fitting.image).name}.half-abcd_123"
     left.write_text("half")
-    kept = [tmp_path / name for name in (".gitkeep", "README.md", ".x.lock.toml", "x.lock.toml-abcd_123")]
+    kept = [
+        tmp_path / name
+        for name in (".gitkeep", "README.md", ".x.lock.toml", "x.lock.toml.half-abcd_123", ".x.toml.half-abcd_123")
+    ]
     for path in kept:
         path.write_text("")
 
@@ -79,7 +81,7 @@ def test_what_a_killed_writer_left_is_no_lock_and_goes_and_nothing_else_does(tmp
     assert read_lock(tmp_path, fitting.image) == fitting
 
 
-@pytest.mark.parametrize(("place", "after"), [("fchmod", 0), ("fsync", 0), ("replace", 0), ("fsync", 1)])
+@pytest.mark.parametrize(("place", "after"), [("chmod", 0), ("fsync", 0), ("replace", 0), ("fsync", 1)])
 def test_a_writer_that_is_killed_at_any_step_leaves_the_old_lock_or_the_new_one(tmp_path, fitting, place, after):
     write_lock(tmp_path, fitting)
     new = parse(render(replace(fitting, base=replace(fitting.base, date="2026-08-01"))).encode())
@@ -106,9 +108,9 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_beside_it(tmp_path
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(resolve.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        resolve.write_whole(place_of_lock(tmp_path, fitting.image), b"another")
+        write_lock(tmp_path, replace(fitting, base=replace(fitting.base, date="2026-08-01")))
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
 
 
@@ -117,7 +119,7 @@ def test_a_file_system_without_locks_is_written_all_the_same_and_not_swept(tmp_p
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", no_locks)
-    other = tmp_path / ".x.lock.toml-abcd_123"  # another writer may be at it
+    other = tmp_path / ".x.lock.toml.half-abcd_123"  # another writer may be at it
     other.write_text("")
     with alone_in(tmp_path, print):
         assert other.exists()

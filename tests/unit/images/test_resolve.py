@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from orchestrator.images.command import Commands
@@ -12,7 +10,6 @@ from orchestrator.images.resolve import (
     read_pylock,
     resolve,
     uv_environment,
-    write_whole,
 )
 
 QUESTION = Question(
@@ -100,16 +97,6 @@ def test_a_lock_file_is_read_by_name_with_urls_decoded():
         ("numpy", "numpy-2.4.6-py3-none-any.whl", "cd"),
         ("torch", "torch-2.13.0+cpu-py3-none-any.whl", "ab"),
     ]
-
-
-@given(old=st.binary(max_size=200), new=st.binary(max_size=200))
-def test_a_file_is_replaced_whole(tmp_path_factory, old, new):
-    path = tmp_path_factory.mktemp("whole") / "file"
-    write_whole(path, old)
-    write_whole(path, new)
-
-    assert path.read_bytes() == new
-    assert list(path.parent.iterdir()) == [path]
 
 
 def test_what_is_preferred_is_taken_and_given_up_where_it_cannot_be(site, commands):

@@ -1,6 +1,10 @@
 import hashlib
 import http.server
+import io
+import struct
 import threading
+import tracemalloc
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +13,7 @@ from msgspec.structs import replace
 
 from orchestrator.errors import Interrupted
 from orchestrator.images import wheelhouse
-from orchestrator.images.failure import StageFailed
+from orchestrator.images.failure import Stage, StageFailed
 from orchestrator.images.resolve import Wheel
 from orchestrator.images.wheelhouse import check_torch, fetch, lay_out, place_of, torch_build
 from orchestrator.vocabulary import Cause
@@ -168,6 +172,57 @@ def test_a_file_that_is_no_wheel_is_a_failure_of_that_image(tmp_path):
 
     with pytest.raises(StageFailed, match=r"torch\.whl is no wheel"):
         torch_build(tmp_path / "torch.whl")
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (6, b"\x01"),  # encrypted: RuntimeError
+        (8, b"\x63"),  # a method that nobody has: NotImplementedError
+        (8, b"\x0e"),  # lzma, which it is not
+        (8, b"\x0c"),  # bzip2, which it is not
+        (30 + len("torch/version.py"), b"\xff\xff\xff"),  # no deflate: zlib.error
+    ],
+)
+def test_a_wheel_that_is_made_to_hurt_is_a_failure_of_that_image(site, tmp_path, at, value):
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("torch/version.py", "__version__ = '2.13.0+cpu'\n" * 9)
+    data = bytearray(whole.getvalue())
+    data[at : at + len(value)] = value
+    if at < 30:  # the table of contents says the same
+        data[data.index(b"PK\x01\x02") + at + 2] = value[0]
+    file = tmp_path / "torch-2.13.0-py3-none-any.whl"
+    file.write_bytes(data)
+    wheel = Wheel(name="torch", version="2.13.0", file=file.name, sha256="0" * 64, url=file.as_uri())
+    place = place_of(wheel, site)
+    place.parent.mkdir(parents=True)
+    place.write_bytes(data)
+
+    with pytest.raises(StageFailed) as caught:
+        check_torch([wheel], "cpu", site)
+    assert caught.value.stage is Stage.WHEELS
+
+
+@pytest.mark.parametrize("problem", [OverflowError, EOFError, KeyError, UnicodeDecodeError, IndexError, struct.error])
+def test_whatever_a_damaged_archive_raises_is_a_failure_of_that_image(tmp_path, monkeypatch, problem):
+    def broken(*_):
+        raise problem(*(("utf-8", b"", 0, 1, "") if problem is UnicodeDecodeError else ("damaged",)))
+
+    monkeypatch.setattr(zipfile, "ZipFile", broken)
+    with pytest.raises(StageFailed, match=r"torch\.whl is no wheel"):
+        torch_build(tmp_path / "torch.whl")
+
+
+def test_no_more_is_unpacked_than_a_version_needs(tmp_path):
+    with zipfile.ZipFile(tmp_path / "torch.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("torch/version.py", "__version__ = '2.13.0+cpu'\n" + " " * (64 << 20))
+    tracemalloc.start()
+    try:
+        assert torch_build(tmp_path / "torch.whl") == "cpu"
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_laid_out_layer_is_links_and_a_lock_with_hashes(torch, site, tmp_path, commands):

@@ -158,5 +158,16 @@ def test_who_makes_or_removes_folders_does_so_alone_and_does_not_wait_for_ever(
     ):
         pass
     assert refused.value.place == str(tmp_path)
+    assert refused.value.cause.startswith("likely")  # nobody has looked
     with lock.guarded(tmp_path):
         pass
+
+
+def test_a_run_whose_lock_cannot_be_taken_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(InfrastructureError, match="No space left"), lock.created(tmp_path / "runs"):
+        pass
+    assert list((tmp_path / "runs").iterdir()) == []

@@ -11,6 +11,7 @@ import pytest
 from planned_run import new_run, plan_of, planned
 
 from orchestrator.engines.here.run import HereEngine
+from orchestrator.errors import InfrastructureError
 from orchestrator.running import folder, lock
 from orchestrator.running.runs import ListedRun, RunState, choose, clear, list_runs
 
@@ -106,6 +107,19 @@ def test_two_that_remove_the_same_run_both_come_to_their_end(tmp_path: Path) -> 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: clear(tmp_path, nothing), range(4)))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_in_which_somebody_goes_on_making_files_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_: Path) -> None:
+        raise FileNotFoundError  # as where another removes what this one has listed
+
+    (tmp_path / ".going-20261129T100000Z-000a").mkdir()
+    monkeypatch.setattr("shutil.rmtree", gone)
+    monkeypatch.setattr("orchestrator.running.runs._REMOVAL_S", 0.05)
+    with pytest.raises(InfrastructureError, match="could not be removed"):
+        clear(tmp_path, choose([], NOW, keep=0, max_age=None, force=False))
 
 
 def choose_all(runs: Path, live: RunState) -> Any:
