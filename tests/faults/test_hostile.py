@@ -5,24 +5,27 @@ Each program runs in a container as a cell does; what it left is judged as a run
 
 import json
 import os
+import resource
 import socket
 import textwrap
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
+from ci_servers import acts
+from planned_run import plan_of
 
 from orchestrator import text
 from orchestrator.engines.docker.labels import RUN
 from orchestrator.engines.docker.run import DockerEngine
+from orchestrator.engines.log import HEAD_BYTES, TAIL_BYTES
 from orchestrator.engines.task import Task
 from orchestrator.formats import BUNDLE_FILES
-from orchestrator.model import Attempt, CellResult, Limits
+from orchestrator.model import Attempt, CellResult, Limits, Run
+from orchestrator.reports import terminal
 from orchestrator.results.bundle import read_bundle
 from orchestrator.results.judge import judge
 from orchestrator.vocabulary import Status
@@ -31,9 +34,10 @@ if TYPE_CHECKING:
     from docker import APIClient
 
 MakeTask = Callable[..., Task]
-Run = Callable[..., tuple[CellResult, Attempt]]
+RunIt = Callable[..., tuple[CellResult, Attempt]]
 AXES = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11", "backend": "eager"}
 MEMORY = 256 << 20
+MORE = 96 << 20  # threads with their stacks; less than what the cells write and leave
 pytestmark = pytest.mark.docker
 
 # A suite's whole bundle, told by a cell that never ran one, with sums that fit.
@@ -64,17 +68,16 @@ def forge(cases, tests, code=0, ended=None, seen=SEEN):
 
 
 @pytest.fixture
-def run(docker_engine: "APIClient", python_image: str, make_task: MakeTask, tmp_path: Path) -> Run:
+def run(docker_engine: "APIClient", python_image: str, make_task: MakeTask, tmp_path: Path) -> RunIt:
     """Runs a program as a cell, holds that it was contained, and judges what it left."""
 
     def run(code: str, **changes: object) -> tuple[CellResult, Attempt]:
         limits = Limits(memory=MEMORY, shm=16 << 20, pids=64)
         given = {"deadline_s": 20.0, "limits": limits, "axes": AXES, **changes}
         task = make_task(textwrap.dedent(code), ref=python_image, **given)
-        before, begun = psutil.Process().memory_info().rss, time.monotonic()
-        attempt = DockerEngine().run(task, lambda _: nullcontext())
-        assert time.monotonic() - begun < task.deadline_s + 40
-        assert psutil.Process().memory_info().rss - before < 64 << 20
+        with in_memory(MORE):
+            attempt = DockerEngine().run(task, lambda _: nullcontext())
+        assert (task.out / "log.txt").stat().st_size <= 3 * (HEAD_BYTES + TAIL_BYTES) + 100  # U+FFFD for a byte
         assert left(docker_engine, task.run_id) == []
         assert {path.name for path in task.out.iterdir()} <= {*BUNDLE_FILES, "log.txt"}
         assert not any(path.is_symlink() for path in task.out.iterdir())
@@ -83,10 +86,26 @@ def run(docker_engine: "APIClient", python_image: str, make_task: MakeTask, tmp_
             assert "\n" not in line
             assert len(line) <= 600
             assert text.visible(line) == line
-            assert not text.is_ci_command(f"x {line}")
+        done = Run(id="r", plan=plan_of((task.cell,)), results=(result,), complete=True)
+        shown = terminal.grid(done, width=100, colour=False).splitlines()
+        for line in (*shown, *(f"{task.cell.id} {result.status} in 1 s: {result.reason}",)):  # the table, and the run
+            assert text.visible(line) == line
+            assert not acts(line)
         return result, attempt
 
     return run
+
+
+@contextmanager
+def in_memory(more: int) -> Iterator[None]:
+    """This process takes no more address space than so many bytes beyond what it has: what needs more fails."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def left(client: "APIClient", run_id: str) -> list[str]:
@@ -98,13 +117,13 @@ def left(client: "APIClient", run_id: str) -> list[str]:
 # --- what it takes ----------------------------------------------------------------------------------------------------
 
 
-def test_it_forks_without_end(run: Run) -> None:
+def test_it_forks_without_end(run: RunIt) -> None:
     result, attempt = run("import os\nwhile True:\n try: os.fork()\n except OSError: pass", deadline_s=2.0)
     assert result.status in {Status.TIMEOUT, Status.OOM}
     assert attempt.exit.timed_out or attempt.exit.oom
 
 
-def test_it_takes_all_the_memory_there_is(run: Run) -> None:
+def test_it_takes_all_the_memory_there_is(run: RunIt) -> None:
     result, _ = run("held = []\nwhile True: held.append(bytearray(8 << 20))")
     assert (result.status, result.reason.split(",")[0]) == (
         Status.OOM,
@@ -112,7 +131,7 @@ def test_it_takes_all_the_memory_there_is(run: Run) -> None:
     )
 
 
-def test_it_fills_its_tmp(run: Run) -> None:
+def test_it_fills_its_tmp(run: RunIt) -> None:
     result, attempt = run(
         """
         import errno, os
@@ -162,7 +181,7 @@ FILLS = {
 
 
 @pytest.mark.parametrize("how", FILLS)
-def test_it_fills_the_disk_with_results(run: Run, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+def test_it_fills_the_disk_with_results(run: RunIt, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     monkeypatch.setattr("orchestrator.engines.quota.RESULTS_BYTES", 32 << 20)
     monkeypatch.setattr("orchestrator.engines.docker.watch.LOOK_S", 0.1)
     if os.geteuid() != 0:
@@ -172,7 +191,7 @@ def test_it_fills_the_disk_with_results(run: Run, monkeypatch: pytest.MonkeyPatc
     assert "the cell wrote more than 32 MiB into its results folder" in result.reason
 
 
-def test_it_floods_its_log(run: Run) -> None:
+def test_it_floods_its_log(run: RunIt) -> None:
     result, attempt = run(
         """
         import os
@@ -205,7 +224,7 @@ ACTS = (
 
 
 @pytest.mark.parametrize("said", ACTS)
-def test_it_speaks_to_the_terminal_and_to_the_ci_server(run: Run, said: str) -> None:
+def test_it_speaks_to_the_terminal_and_to_the_ci_server(run: RunIt, said: str) -> None:
     result, attempt = run(f"import os, sys; print({said!r}, flush=True); print({said!r}, file=sys.stderr); os.abort()")
     assert attempt.exit.log.bytes > 0
     assert result.status is Status.CRASHED  # and `run` holds that its reason acts on nobody
@@ -214,7 +233,7 @@ def test_it_speaks_to_the_terminal_and_to_the_ci_server(run: Run, said: str) -> 
 # --- what it leaves ---------------------------------------------------------------------------------------------------
 
 
-def test_it_leaves_everything_but_files(run: Run, tmp_path: Path) -> None:
+def test_it_leaves_everything_but_files(run: RunIt, tmp_path: Path) -> None:
     result, attempt = run(
         """
         import os, socket, sys
@@ -236,7 +255,7 @@ def test_it_leaves_everything_but_files(run: Run, tmp_path: Path) -> None:
     assert len(attempt.exit.refused) < 40
 
 
-def test_a_report_of_two_gigabytes_is_told_with_its_cap(run: Run) -> None:
+def test_a_report_of_two_gigabytes_is_told_with_its_cap(run: RunIt) -> None:
     result, _ = run("import sys; open(sys.argv[2] + '/junit.xml', 'wb').truncate(2 << 30)")
     assert result.status is Status.ERROR
     assert f"junit.xml: {2 << 30} bytes, over the cap of " in result.reason
@@ -266,7 +285,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("how", FORGED)
-def test_it_forges_a_bundle_that_contradicts_itself(run: Run, how: str) -> None:
+def test_it_forges_a_bundle_that_contradicts_itself(run: RunIt, how: str) -> None:
     code, said = FORGED[how]
     result, attempt = run(FORGE + code)
     assert (attempt.exit.code, attempt.exit.problem) == (0, "")
@@ -274,7 +293,7 @@ def test_it_forges_a_bundle_that_contradicts_itself(run: Run, how: str) -> None:
     assert said in result.reason
 
 
-def test_a_bundle_that_agrees_with_itself_is_believed(run: Run) -> None:
+def test_a_bundle_that_agrees_with_itself_is_believed(run: RunIt) -> None:
     """The limit of it: what runs in a cell is the witness of its own results. It is contained, not attested."""
     result, _ = run(FORGE + "forge([('a', 'passed')], 1)")
     assert result.status is Status.PASSED
@@ -283,7 +302,7 @@ def test_a_bundle_that_agrees_with_itself_is_believed(run: Run) -> None:
 # --- where it goes ----------------------------------------------------------------------------------------------------
 
 OUT = """
-import ctypes, errno, os, resource, socket, sys
+import ctypes, errno, os, resource, socket, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 def told(name, call):
     try:
@@ -318,7 +337,27 @@ told("kernel log", lambda: libc.klogctl(3, ctypes.create_string_buffer(9), 9))
 told("docker", lambda: open("/var/run/docker.sock"))
 told("disk", lambda: open("/dev/sda"))
 told("memory", lambda: open("/dev/mem"))
-told("ptrace", lambda: libc.ptrace(16, os.getppid() + 100000, None, None))
+libc.ptrace.restype = ctypes.c_long
+libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+class Piece(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+def read_memory(pid):
+    held = ctypes.create_string_buffer(8)
+    here, there = Piece(ctypes.addressof(held), 8), Piece(ctypes.addressof(held), 8)
+    return libc.process_vm_readv(pid, ctypes.byref(here), ctypes.c_ulong(1), ctypes.byref(there), ctypes.c_ulong(1), 0)
+told("ptrace of the init", lambda: libc.ptrace(16, 1, None, None))
+try:
+    os.waitpid(1, 0x40000000)  # __WALL: stopped by that
+    libc.ptrace(17, 1, None, None)
+except OSError: pass
+told("memory of the init", lambda: read_memory(1))
+told("ptrace of the host", lambda: libc.ptrace(16, HOST, None, None))
+told("memory of the host", lambda: read_memory(HOST))
+told("signal to the host", lambda: os.kill(HOST, 0))
+child = os.fork()
+if not child:
+    while True: time.sleep(9)
+told("ptrace of a child", lambda: libc.ptrace(16, child, None, None))
+os.kill(child, 9)
 print("sees", sorted(int(pid) for pid in os.listdir("/proc") if pid.isdigit()))
 """
 REFUSED = {
@@ -344,12 +383,18 @@ REFUSED = {
     "docker": {"ENOENT", "EACCES"},
     "disk": {"ENOENT", "EACCES"},
     "memory": {"ENOENT", "EACCES"},
-    "ptrace": {"ESRCH", "EPERM"},
+    "ptrace of the init": {"0", "EPERM"},  # of its own container, and of its own user: nobody else's
+    "memory of the init": {"0", "EPERM"},
+    "ptrace of the host": {"ESRCH"},
+    "memory of the host": {"ESRCH", "EPERM"},  # some profiles of Docker allow nobody to call it
+    "signal to the host": {"ESRCH"},
+    "ptrace of a child": {"0"},
 }
 
 
-def test_it_finds_every_way_out_closed(run: Run) -> None:
-    result, attempt = run(OUT)
+def test_it_finds_every_way_out_closed(run: RunIt) -> None:
+    host = os.getpid()  # alive, and somebody else's: in the cell there is no process of that number
+    result, attempt = run(f"HOST = {host}\n{OUT}")
     lines = dict(line.rsplit(" ", 1) for line in attempt.exit.log.head.splitlines() if not line.startswith("sees"))
     assert set(lines) == set(REFUSED), attempt.exit.log
     assert {name: errno for name, errno in lines.items() if errno not in REFUSED[name]} == {}
@@ -380,7 +425,7 @@ def listener() -> Iterator[tuple[str, list[str]]]:
         thread.join()
 
 
-def test_nobody_on_this_machine_hears_it(run: Run, listener: tuple[str, list[str]]) -> None:
+def test_nobody_on_this_machine_hears_it(run: RunIt, listener: tuple[str, list[str]]) -> None:
     port, heard = listener
     _, attempt = run(
         f"""
@@ -418,7 +463,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_it_ends_as_it_likes_and_nothing_of_it_stays(run: Run, how: str) -> None:
+def test_it_ends_as_it_likes_and_nothing_of_it_stays(run: RunIt, how: str) -> None:
     code, status = ENDS[how]
     result, attempt = run(code, deadline_s=1.5)
     assert result.status is status, result.reason

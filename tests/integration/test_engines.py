@@ -171,12 +171,10 @@ HANGS = {
 
 @pytest.mark.parametrize("how", HANGS)
 def test_a_deadline(run: Run, how: str) -> None:
-    begun = time.monotonic()
     seen = run("print('begun', flush=True)\n" + HANGS[how], deadline_s=1.0)
     assert seen.timed_out
     assert not seen.problem
     assert seen.signal in {signal.SIGTERM, signal.SIGKILL}
-    assert time.monotonic() - begun < 30
     assert "begun" in seen.log.head
 
 
