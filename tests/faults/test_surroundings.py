@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from planned_run import TINY, check, ended, only_run, started, statuses
+from small_disk import small_disk
 
 from orchestrator.errors import InfrastructureError
 from orchestrator.running import folder
@@ -52,15 +54,45 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("limit", ["ulimit -n 12;", "ulimit -n 20;", "ulimit -v 120000;", "ulimit -f 1;"])
+RUN_ENDS = ["passed", "failed"]
+# The exit code, what is told, and the cells after a resume without the limit; None where nothing was begun.
+TOO_FEW: dict[str, tuple[int, str, list[str] | None]] = {
+    "ulimit -n 7;": (4, "Too many open files", None),
+    "ulimit -n 9;": (4, "cannot be written: Too many open files", ["error", "error"]),
+    "ulimit -v 120000;": (4, "the metrics could not be written: Out of Memory", RUN_ENDS),
+    "ulimit -f 1;": (4, "plan.json: File too large", None),
+}
+
+
+@pytest.mark.parametrize("limit", TOO_FEW)
 def test_too_few_of_something_is_an_error_of_ours_and_nothing_is_lost(tmp_path: Path, limit: str) -> None:
+    code, told, after = TOO_FEW[limit]
     done = in_shell(limit, RUN, "run", str(tmp_path), "pass", "fail")
-    assert done.returncode in {0, 4}, done.stderr
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr.decode()
     assert b"Traceback" not in done.stderr, done.stderr
-    if list(tmp_path.glob("*/plan.json")):
-        run = only_run(tmp_path)
+    run = only_run(tmp_path)
+    assert (run / "plan.json").exists() == (after is not None)
+    if after is not None:
         ended(started("resume", run), 0)
-        assert len(statuses(run)) == 2
+        assert statuses(run) == after
+
+
+@pytest.mark.parametrize(("free", "ends"), [(0, RUN_ENDS), (1, ["error", "error"])])
+def test_a_temporary_disk_that_is_full_is_not_taken_or_told_by_the_cells(
+    tmp_path: Path, free: int, ends: list[str]
+) -> None:
+    with small_disk(tmp_path / "disk", "64k") as disk:
+        with (disk / "full").open("wb", buffering=0) as full:
+            with suppress(OSError):  # no space left
+                while True:
+                    full.write(bytes(4096))
+            full.truncate(full.tell() - free * 4096)  # a page is enough to be taken for a temporary folder
+        before = sorted(disk.iterdir())
+        _, said = ended(started("run", tmp_path / "runs", "pass", "fail", TMPDIR=str(disk)), 0)
+        assert statuses(only_run(tmp_path / "runs")) == ends
+        assert said.count("create: No space left on device") == ends.count("error")
+        assert sorted(disk.iterdir()) == before
 
 
 def test_a_reader_that_goes_away_changes_nothing() -> None:

@@ -1,11 +1,16 @@
 """The plan, and the recipe of a cell."""
 
 import json
+import math
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from orchestrator import errors
+from orchestrator.errors import ExitCode
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -135,3 +140,45 @@ def test_facts_of_the_site_are_laid_over_the_shipped_ones(torchmatrix: Run, tmp_
     plan = json.loads(torchmatrix("plan", "--json").stdout)
     verdicts = {cell["name"]: cell["support"]["verdict"] for cell in plan["cells"]}
     assert verdicts == {"ci-cpu": "supported", "train": "unsupported"}
+
+
+# reliability row 10: neither the cells that axes could come to nor the rows that are written fill the memory
+WIDE = {
+    "torch": ["2.6.0", "2.7.0", "2.7.1", "2.8.0", "2.9.0", "2.9.1", "2.10.0", "2.11.0", "2.12.0", "2.13.0"],
+    "torch_build": ["cpu", "cu126", "cu128", "cu129", "cu130"],
+    "python": ["3.10", "3.11", "3.12", "3.13", "3.14"],
+    "backend": ["eager", "inductor", "cudagraphs", "onnxrt", "openvino"],
+    "numpy": [f"2.{minor}.0" for minor in range(40)],
+}
+ON_GPUS = {"driver": [str(550 + number) for number in range(40)], "gpu": ["H100", "A100", "H200", "L4", "T4"]}
+
+
+@pytest.mark.parametrize(("rows", "code"), [(1, ExitCode.GOOD), (10_001, ExitCode.BAD_INPUT)])
+def test_a_product_of_ten_million_or_rows_over_the_cap_take_no_memory(tmp_path: Path, rows: int, code: int) -> None:
+    assert math.prod(map(len, [*WIDE.values(), *ON_GPUS.values()])) == 10**7
+    given = {**WIDE, **{axis: {"when": {"torch_build": "cu*"}, "values": of} for axis, of in ON_GPUS.items()}}
+    row = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11"}
+    matrix = {
+        "version": "1",
+        "axes": given,
+        "production": [{"name": f"r{number}", **row, "env": f"A={number}"} for number in range(rows)],
+        "edge": {"neighbours": ["next"], "pairwise": [*given]},
+    }
+    (tmp_path / "matrix.yaml").write_text(json.dumps(matrix))
+    line = (
+        f'ulimit -v 250000; exec {sys.executable} -c "from orchestrator.cli import main; main()" plan --tier all --json'
+    )
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code, done.stderr
+    if rows == 1:
+        assert 1 < len(json.loads(done.stdout)["cells"]) < 10_000
+    else:
+        assert "values: a matrix of that size is a mistake" in done.stderr
+
+
+def test_letters_of_every_kind_stay_as_they_are_in_json(torchmatrix: Run, tmp_path: Path) -> None:
+    owner = "Größe e\u0301 \u05d0\u05d1 \U0001f389"
+    file = tmp_path / "matrix.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("{name: ci-cpu,", f"{{name: ci-cpu, owner: '{owner}',"))
+    done = torchmatrix("plan", "--select", "ci-cpu", "--json")
+    assert json.loads(done.stdout)["cells"][0]["owner"] == owner, done.stderr

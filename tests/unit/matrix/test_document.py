@@ -25,6 +25,18 @@ def test_every_problem_of_a_bad_document_is_told_at_once(path: Path, monkeypatch
     assert caught.value.exit_code == ExitCode.BAD_INPUT
 
 
+def test_a_tag_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be made where a loader of Python's objects read it is not: tags.yaml, with a file of this test's."""
+    made = tmp_path / "owned"
+    tagged = (DATA / "bad" / "tags.yaml").read_text()
+    assert "touch /tmp/owned" in tagged
+    (tmp_path / "matrix.yaml").write_text(tagged.replace("/tmp/owned", str(made)))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputErrors, match="tags are not supported"):
+        load(Path("matrix.yaml"))
+    assert not made.exists()
+
+
 def test_problems_stand_in_the_order_of_the_file() -> None:
     with pytest.raises(InputErrors) as caught:
         load(DATA / "bad" / "ten-at-once.yaml")

@@ -140,6 +140,13 @@ def test_a_text_over_the_cap_is_told_and_reading_goes_on() -> None:
     ]
 
 
+@pytest.mark.parametrize("quote", ["", '"', "'"])
+def test_a_text_of_a_megabyte_is_told_by_its_length(quote: str) -> None:
+    size = (1 << 20) - 8
+    (problem,) = told(f"a: {quote}{'x' * size}{quote}\n")
+    assert problem == f"m.yaml:1:4: a text of {size} characters; at most {MAX_TEXT} are read"
+
+
 def test_a_file_of_very_many_values_ends_at_the_cap() -> None:
     assert told("- x\n" * (MAX_NODES + 1)) == [
         f"m.yaml:{MAX_NODES + 1}:3: more than {MAX_NODES} values: a matrix of that size is a mistake"
