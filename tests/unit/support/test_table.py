@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.support.rows import Exclusion
 from orchestrator.vocabulary import Evidence, Verdict
 
 YES, PART, NO, OPEN = Verdict.SUPPORTED, Verdict.DEGRADED, Verdict.UNSUPPORTED, Verdict.UNKNOWN
@@ -365,38 +364,6 @@ def test_ends_of_life_are_no_rules_of_fit(world: SimpleNamespace) -> None:
 
 
 # code and architectures
-
-
-def arch(world: SimpleNamespace, *held: str, **more: Any) -> Any:
-    row = world.row({"torch_build": "cu128"}, {"gpu_arch": held, "host_arch": "x86_64"})
-    return world.rule(row, relation="cuda", **more)
-
-
-def test_code_of_a_smaller_minor_runs(world: SimpleNamespace) -> None:
-    asked = [
-        verdicts(world, arch(world, "sm_80", "sm_90"), torch_build="cu128", gpu_arch=f"sm_{number}")[0]
-        for number in (75, 80, 86, 90, 100)
-    ]
-    assert asked == [NO, YES, YES, YES, NO]
-
-
-def test_an_exclusion_of_the_vendor_has_its_own_verdict(world: SimpleNamespace) -> None:
-    excluded = Exclusion(code=("sm_80",), not_on="sm_87", verdict=PART, source="doc")
-    rule = arch(world, "sm_80", exclusions=(excluded,))
-    assert verdicts(world, rule, torch_build="cu128", gpu_arch="sm_87") == [PART]
-    row = world.row({"torch_build": "cu128"}, {"gpu_arch": ("sm_80",)}, otherwise=OPEN)
-    rule = world.rule(row, relation="cuda", exclusions=(excluded,))
-    found = [verdicts(world, rule, torch_build="cu128", gpu_arch=device) for device in ("sm_86", "sm_87", "sm_90")]
-    assert found == [[YES], [PART], [OPEN]]
-
-
-def test_the_rest_of_a_need_counts_beside_the_architecture(world: SimpleNamespace) -> None:
-    rule = arch(world, "sm_80")
-    assert verdicts(world, rule, torch_build="cu128", gpu_arch="sm_80", host_arch="aarch64") == [NO]
-
-
-def test_cuda_code_says_nothing_of_other_vendors_devices(world: SimpleNamespace) -> None:
-    assert world.findings(arch(world, "sm_80"), torch_build="cu128", gpu_arch="gfx942") == []
 
 
 def test_a_finding_names_the_axes_of_its_row(world: SimpleNamespace) -> None:
