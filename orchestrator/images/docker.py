@@ -13,7 +13,9 @@ from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.engines.docker.connection import DEFAULT_HOST
-from orchestrator.engines.docker.profile import VOLUME_BYTES
+from orchestrator.engines.docker.labels import OBSERVE, OWNER
+from orchestrator.engines.docker.profile import OURS, VOLUME_BYTES
+from orchestrator.engines.owner import this_process
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.command import Commands, Finished
 from orchestrator.images.failure import Stage, StageFailed
@@ -151,7 +153,7 @@ class Docker:
         name: str,
         deadline_s: float,
         *,
-        user: str = "10001:10001",
+        user: str = OURS,
         unset: Sequence[str] = (),
         volumes: Sequence[str] = (),
     ) -> Finished:
@@ -161,7 +163,8 @@ class Docker:
         would make on the disk, without a bound.
         """
         done = self._run(
-            *("run", "--rm", "--init", f"--name={name}", f"--label={LABEL}observe=1", "--network=none", "--read-only"),
+            *("run", "--rm", "--init", f"--name={name}", f"--label={OBSERVE}=1", f"--label={OWNER}={this_process()}"),
+            *("--network=none", "--read-only"),
             *("--tmpfs=/tmp:rw,exec,nosuid,size=1g", "--cap-drop=ALL", "--security-opt=no-new-privileges"),
             *("--pids-limit=512", "--memory=8g", "--memory-swap=8g", f"--user={user}", "--workdir=/tmp"),
             *("--no-healthcheck", "--stop-signal=SIGTERM", "--env=HOME=/tmp"),

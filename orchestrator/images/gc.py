@@ -112,7 +112,7 @@ def clear(client: "APIClient", images: Sequence[ListedImage], chosen: Clearing) 
 def _remove(client: "APIClient", image: ListedImage) -> str:
     """Takes the image its names, and so removes it; why it stays, with all its names, when it does."""
     taken: list[str] = []
-    for name in image.names:
+    for name in image.names or (image.id,):
         if _id_of(client, name) != image.id:
             continue  # somebody gave the name to another one, or was quicker
         try:
@@ -121,9 +121,7 @@ def _remove(client: "APIClient", image: ListedImage) -> str:
         except InfrastructureError as error:
             if not _id_of(client, image.id):
                 return ""  # somebody else was at it: his answer was that it is gone, ours that it cannot be
-            for each in taken:
-                with calling("naming an image"):
-                    client.tag(image.id, *each.rpartition(":")[::2])
+            _name_again(client, image.id, taken)
             if not isinstance(error, Conflict):
                 raise
             return f"it is in use now: {error.cause}"
@@ -144,11 +142,22 @@ def _why_it_stays(client: "APIClient", image: ListedImage) -> str:
         if names:
             return "it has another name now"
         time.sleep(_BETWEEN_S)
-    for each in image.names:
-        if not _id_of(client, each):
-            with suppress(Gone), calling("naming an image"):
-                client.tag(image.id, *each.rpartition(":")[::2])
+    with suppress(Gone):
+        _name_again(client, image.id, [name for name in image.names if not _id_of(client, name)])
     return "an image that somebody made stands on it"
+
+
+def _name_again(client: "APIClient", image: str, names: Sequence[str]) -> None:
+    """Gives an image these names: each that can be had, whatever becomes of another; then the first problem is told."""
+    problems: list[InfrastructureError] = []
+    for name in names:
+        try:
+            with calling("naming an image"):
+                client.tag(image, *name.rpartition(":")[::2])
+        except InfrastructureError as problem:
+            problems.append(problem)
+    if problems:
+        raise problems[0]
 
 
 def _names_of(client: "APIClient", image: str) -> list[str] | None:

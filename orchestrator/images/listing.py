@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MAKES_A_LAYER = re.compile(r"(?:RUN|COPY|ADD|WORKDIR)\b|$")  # `$`: an imported root says nothing
 
+_BUILT = "built\n"  # in the mark of an image that is ours
+
 
 class ImageFacts(Struct, frozen=True, kw_only=True):
     """One of our images, or a base of them (then `recipe` is empty).
@@ -45,11 +47,12 @@ class ListedImage(ImageFacts, frozen=True, kw_only=True):
 def list_images(client: "APIClient", cache: Path) -> tuple[ListedImage, ...]:
     """All of ours, least recently used first; InfrastructureError when the engine does not answer."""
     with calling("listing images"):
-        ids = {found["Id"] for label in ("recipe", "base") for found in client.images(filters={"label": LABEL + label})}
+        labels = [LABEL + label for label in ("recipe", "base")]
+        # All: one that lost its names and on which another stands is shown to nobody else.
+        ids = {found["Id"] for label in labels for found in client.images(all=True, filters={"label": label})}
         containers = client.containers(all=True)
         told = [found for image in sorted(ids) if (found := _inspected(client, image))]
-    # An image that somebody built on one of ours has its labels too: what has a name of ours is ours.
-    ours = ((facts, history) for facts, history in told if any(map(is_ours, facts.get("RepoTags") or ())))
+    ours = ((facts, history) for facts, history in told if _made_here(facts, cache))
     listed = (_listed(facts, history, containers, cache) for facts, history in ours)
     return tuple(sorted(listed, key=lambda image: (image.used, not image.recipe, image.id)))
 
@@ -72,17 +75,36 @@ def _inspected(client: "APIClient", image: str) -> tuple[Mapping[str, Any], Sequ
         return None
 
 
+def _made_here(facts: Mapping[str, Any], cache: Path) -> bool:
+    """Whether an image with our labels is ours; one that somebody built on it has them too.
+
+    It has a name that we give, or none any more (a removal was cut off) and we remember that we built it.
+    """
+    if names := facts.get("RepoTags") or ():
+        return any(map(is_ours, names))
+    labels = facts["Config"].get("Labels") or {}
+    try:
+        return f"{LABEL}image-id" in labels and _mark(cache, facts["Id"]).read_text(encoding="utf-8") == _BUILT
+    except (OSError, ValueError):
+        return False
+
+
 def is_ours(name: str) -> bool:
     """Whether a name is one that we give."""
     return name.startswith("torchmatrix/")
 
 
-def note_use(cache: Path, image: str) -> None:
-    """Remembers that an image was asked for now: engines do not. A cache that takes nothing loses the order alone."""
+def note_use(cache: Path, image: str, *, built: bool) -> None:
+    """Remembers that an image was asked for now, and whether it is one that we built: engines do not.
+
+    A cache that takes nothing loses the order, and one that lost all its names.
+    """
     with suppress(OSError):
         file = _mark(cache, image)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
+        if built:
+            file.write_text(_BUILT, encoding="utf-8")
         os.utime(file)
 
 

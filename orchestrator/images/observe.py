@@ -16,7 +16,6 @@ from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
-PYTHON = "/opt/venv/bin/python"
 DEADLINE_S = contents.DEADLINE_S + 60.0
 _LONGEST = 400  # a list of architectures is long
 _NOT_STARTED = (125, 126, 127)  # how `docker run` says: the engine refused, not executable, not found

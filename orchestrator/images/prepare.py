@@ -9,6 +9,7 @@ from functools import partial
 
 from orchestrator import text
 from orchestrator.axes import image_axes, image_id, platform
+from orchestrator.engines.docker.profile import PYTHON
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.images import containerfile
 from orchestrator.images.bases import find_base
@@ -19,7 +20,7 @@ from orchestrator.images.failure import BuildFailure, Stage, StageFailed, at
 from orchestrator.images.given import NO_MORE, Given
 from orchestrator.images.listing import note_use
 from orchestrator.images.locked import base_of, lock_of, wheels_of
-from orchestrator.images.observe import PYTHON, observe_image
+from orchestrator.images.observe import observe_image
 from orchestrator.images.packages import find_packages
 from orchestrator.images.pull import pull
 from orchestrator.images.ready import of_its_base, ready_image
@@ -135,7 +136,7 @@ class _Making:
         make = self._ready if "image" in axes else self._built
         made = attempt(key, partial(make, key, axes), self._say)
         if isinstance(made, Image):
-            note_use(self._site.cache, made.ref)
+            note_use(self._site.cache, made.ref, built="image" not in axes)
         return self._given.unspoken(made) if isinstance(made, BuildFailure) else made
 
     def _built(self, key: str, axes: Axes) -> Image:

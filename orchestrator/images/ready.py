@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator import text
-from orchestrator.engines.docker.profile import OWN_MOUNTS, PYTHON, USER
+from orchestrator.engines.docker.profile import OURS, OWN_MOUNTS, PYTHON
 from orchestrator.images import contents, finder, steering
 from orchestrator.images.command import Commands, Finished
 from orchestrator.images.docker import Docker, Found
@@ -20,13 +20,12 @@ from orchestrator.model import Axes, Image, Ready
 from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
-OURS = f"{USER}:{USER}"
 ROOT = "0:0"
 # What the finder is begun with; it looks for the one that has torch by itself.
 PYTHONS = (
     "python3",
     "python",
-    "/opt/venv/bin/python",
+    PYTHON,
     "/opt/conda/bin/python",
     "/usr/local/bin/python3",
     "/usr/bin/python3",

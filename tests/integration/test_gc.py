@@ -122,6 +122,30 @@ def test_an_image_on_which_another_stands_keeps_its_names(
         docker_engine.remove_image(child)
 
 
+def test_one_that_lost_its_names_is_found_and_goes_when_nothing_stands_on_it(
+    docker_engine: "APIClient", made: dict[str, str], tmp_path: Path
+) -> None:
+    image = docker_engine.inspect_image(made["old"])["Id"]
+    docker_engine.remove_image(made["theirs"])
+    container = docker_engine.create_container(image, ["true"])["Id"]
+    child = docker_engine.commit(container)["Id"]
+    docker_engine.remove_container(container)
+    docker_engine.remove_image(made["old"])  # as when giving the name back failed
+    assert not docker_engine.inspect_image(image)["RepoTags"]
+    note_use(tmp_path, image, built=True)
+    try:
+        (found,) = [each for each in list_images(docker_engine, tmp_path) if each.id in {image, child}]
+        assert (found.id, found.names) == (image, ())
+        done = clear(docker_engine, [found], choose([found], 0, {}))
+        assert (done.removed, [kept.failed for kept in done.kept]) == ((), [False])
+        assert "dependent child" in done.kept[0].why
+    finally:
+        docker_engine.remove_image(child, noprune=True)
+    assert clear(docker_engine, [found], choose([found], 0, {})).removed == (found,)
+    with pytest.raises(NotFound):
+        docker_engine.inspect_image(image)
+
+
 @pytest.mark.parametrize("after", [1, 4, 9])
 def test_one_that_was_killed_is_finished_by_the_next(
     docker_engine: "APIClient", many: list[str], clearing: Callable[[], "subprocess.Popen[str]"], after: int
@@ -148,8 +172,9 @@ def test_images_go_by_their_use_and_one_that_a_container_is_made_of_stays(
     docker_engine: "APIClient", made: dict[str, str], tmp_path: Path
 ) -> None:
     ids = {name: docker_engine.inspect_image(tag)["Id"] for name, tag in made.items()}
-    note_use(tmp_path, ids["old"])
-    note_use(tmp_path, ids["new"])
+    note_use(tmp_path, ids["old"], built=True)
+    time.sleep(0.01)  # what is told of it has milliseconds
+    note_use(tmp_path, ids["new"], built=True)
     listed = [image for image in list_images(docker_engine, tmp_path) if set(image.names) & set(made.values())]
     assert [image.id for image in listed] == [ids["old"], ids["new"]]  # what is theirs is not ours
     shared = listed[0].layers[0]

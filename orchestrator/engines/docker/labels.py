@@ -9,6 +9,7 @@ RUN = "org.torchmatrix.run"
 CELL = "org.torchmatrix.cell"
 ATTEMPT = "org.torchmatrix.attempt"
 OWNER = "org.torchmatrix.owner"
+OBSERVE = "org.torchmatrix.observe"  # of a container that asks an image what it has: it belongs to no run
 
 
 def labels(task: Task, owner: Owner) -> dict[str, str]:

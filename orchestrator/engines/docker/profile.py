@@ -17,7 +17,7 @@ from orchestrator.engines.owner import Owner
 from orchestrator.engines.surroundings import variables
 from orchestrator.engines.task import Task, arguments
 
-USER = 10001
+OURS = "10001:10001"  # the user and the group of a cell
 PYTHON = "/opt/venv/bin/python"  # in every image that we build
 SUITES = "/opt/torchmatrix"
 VOLUME = "/results"  # a volume: what is written to a tmpfs, or to a read-only root, is gone after the end
@@ -52,7 +52,7 @@ def profile(task: Task, owner: Owner, groups: tuple[str, ...] = ()) -> Profile:
         "Image": task.image.ref,
         "Entrypoint": [interpreter(task)],
         "Cmd": arguments(task, inputs=INPUTS, results=RESULTS),
-        "User": ready.user if ready else f"{USER}:{USER}",
+        "User": ready.user if ready else OURS,
         "WorkingDir": SCRATCH,
         "Hostname": "cell",
         # A name alone takes the image's variable away. Not to be had empty: some programs ask only whether it is there.

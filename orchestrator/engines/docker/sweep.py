@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.engines.docker.calls import calling
 from orchestrator.engines.docker.container import remove, remove_volume, volumes
-from orchestrator.engines.docker.labels import RUN, owner_of
+from orchestrator.engines.docker.labels import OBSERVE, RUN, owner_of
 from orchestrator.engines.owner import is_gone
 
 if TYPE_CHECKING:
@@ -12,9 +12,13 @@ if TYPE_CHECKING:
 
 
 def sweep(client: "APIClient", run_id: str) -> tuple[str, ...]:
-    """Remove the run's containers and volumes whose owner is gone; the names of what was removed."""
+    """Remove the run's containers and volumes whose owner is gone; the names of what was removed.
+
+    So are the containers that ask images what they have, of whatever run or build: none of those looks for them.
+    """
     with calling("listing containers"):
-        containers = client.containers(all=True, filters={"label": f"{RUN}={run_id}"})
+        labels = (f"{RUN}={run_id}", OBSERVE)
+        containers = [item for label in labels for item in client.containers(all=True, filters={"label": label})]
         left = [item["Names"][0].lstrip("/") for item in containers if _is_orphan(item)]
     for name in left:
         remove(client, name)

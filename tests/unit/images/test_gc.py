@@ -5,6 +5,7 @@ from docker.errors import APIError, ImageNotFound
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.images import gc
 from orchestrator.images.gc import choose, clear
 from orchestrator.images.listing import ListedImage, disk_use
 
@@ -141,6 +142,61 @@ def test_what_somebody_named_meanwhile_is_not_told_to_be_gone() -> None:
     engine.named["mine:1"] = OLD.id
     done = cleared(engine, (OLD,))
     assert (done.removed, told(done.kept)) == ((), [("old", "it has another name now", False)])
+
+
+class Stood(Engine):
+    """An engine in which an image stands on each: taking the last name removes nothing; some names cannot be given."""
+
+    def __init__(self, images: Any, *refused: str) -> None:
+        super().__init__(images)
+        self.there, self.refused = {each.id for each in images}, refused
+
+    def inspect_image(self, name: str) -> dict[str, Any]:
+        if name in self.there:
+            return {"Id": name, "RepoTags": [each for each, meant in self.named.items() if meant == name]}
+        return super().inspect_image(name)
+
+    def remove_image(self, name: str) -> None:
+        if name in self.there:
+            raise error(409)
+        super().remove_image(name)
+
+    def tag(self, image: str, repository: str, tag: str) -> None:
+        if f"{repository}:{tag}" in self.refused:
+            raise error(500)
+        super().tag(image, repository, tag)
+
+
+@pytest.fixture
+def _no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gc, "_BETWEEN_S", 0.0)
+
+
+@pytest.mark.usefixtures("_no_wait")
+def test_an_image_on_which_another_stands_gets_its_names_back() -> None:
+    several = image("old", ("b", 10), names=("torchmatrix/a:1", "torchmatrix/b:2"))
+    engine = Stood((several,))
+    done = cleared(engine, (several,))
+    assert sorted(engine.named) == sorted(several.names)
+    assert told(done.kept) == [("old", "an image that somebody made stands on it", False)]
+
+
+@pytest.mark.usefixtures("_no_wait")
+def test_a_name_that_cannot_be_given_back_costs_no_other_and_is_told() -> None:
+    several = image("old", ("b", 10), names=("torchmatrix/a:1", "torchmatrix/b:2", "torchmatrix/c:3"))
+    engine = Stood((several,), "torchmatrix/a:1")
+    done = cleared(engine, (several,))
+    assert sorted(engine.named) == ["torchmatrix/b:2", "torchmatrix/c:3"]
+    assert told(done.kept) == [("old", "the engine failed while naming an image (container 1 is using it)", True)]
+
+
+def test_one_without_a_name_is_removed_by_its_id() -> None:
+    nameless = image("old", ("b", 10), names=())
+    engine = Stood((nameless,))
+    assert told(cleared(engine, (nameless,)).kept) == [("old", "it is in use now: container 1 is using it", False)]
+    gone = Engine((nameless,))
+    gone.named["sha256:old"] = "sha256:old"  # as little of an engine as knows an image by its id
+    assert names(cleared(gone, (nameless,)).removed) == ["old"]
 
 
 @pytest.mark.parametrize("status", [404, 409, 500])

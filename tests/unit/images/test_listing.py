@@ -20,7 +20,8 @@ class Engine:
         self.made = containers
         self.asked: list[object] = []
 
-    def images(self, filters: dict[str, str]) -> list[dict[str, Any]]:
+    def images(self, *, all: bool, filters: dict[str, str]) -> list[dict[str, Any]]:  # noqa: A002 - its name there
+        assert all
         self.asked.append(filters)
         label = filters["label"].removeprefix("org.torchmatrix.")
         return [{"Id": id_} for id_, (_, _, labels, _) in self.held.items() if label in labels]
@@ -72,16 +73,27 @@ def test_what_somebody_built_on_ours_is_not_ours(tmp_path: Path) -> None:
     assert list_images(Engine(theirs, nameless), tmp_path) == ()  # type: ignore[arg-type]
 
 
+def test_what_lost_its_names_is_ours_where_we_built_it(tmp_path: Path) -> None:
+    images = [(f"sha256:{name}", None, {"recipe": "r", "image-id": "torch-1"}, STEPS) for name in "abc"]
+    images.append(("sha256:d", ["theirs:1"], {"recipe": "r", "image-id": "torch-1"}, STEPS))
+    note_use(tmp_path, "sha256:a", built=True)
+    note_use(tmp_path, "sha256:a", built=False)  # somebody gave its id as a ready image
+    note_use(tmp_path, "sha256:b", built=False)  # one that somebody built on ours, given as a ready image
+    note_use(tmp_path, "sha256:d", built=True)
+    (image,) = list_images(Engine(*images), tmp_path)  # type: ignore[arg-type]
+    assert (image.id, image.names) == ("sha256:a", ())
+
+
 def test_the_least_recently_used_come_first(tmp_path: Path) -> None:
     images = [(f"sha256:{name}", [f"torchmatrix/{name}:1"], {"recipe": name}, STEPS) for name in "abc"]
-    note_use(tmp_path, "sha256:a")
+    note_use(tmp_path, "sha256:a", built=True)
     listed = list_images(Engine(*images), tmp_path)  # type: ignore[arg-type]
     assert [image.recipe for image in listed] == ["b", "c", "a"]
     assert listed[-1].used > listed[0].used
 
 
 def test_a_cache_that_takes_nothing_stops_nobody() -> None:
-    note_use(Path("/proc/nowhere"), "sha256:a")
+    note_use(Path("/proc/nowhere"), "sha256:a", built=True)
 
 
 def test_an_engine_that_fails_is_told(tmp_path: Path) -> None:

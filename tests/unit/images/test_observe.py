@@ -3,6 +3,7 @@ import os
 
 import pytest
 
+from orchestrator.engines.owner import this_process
 from orchestrator.images.command import Finished
 from orchestrator.images.contents import MARK
 from orchestrator.images.docker import Docker
@@ -35,6 +36,7 @@ def test_each_container_that_asks_has_its_own_name_and_is_known_by_its_label(eng
     names = [word for words in runs for word in words if word.startswith("--name=torchmatrix-observe-abababababab-")]
     assert len(set(names)) == 2
     assert all("--label=org.torchmatrix.observe=1" in words for words in runs)
+    assert all(f"--label=org.torchmatrix.owner={this_process()}" in words for words in runs)
 
 
 def test_the_question_names_every_package_that_has_an_axis():

@@ -2,7 +2,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from orchestrator.engines.docker.labels import OWNER, RUN
+from orchestrator.engines.docker.labels import OBSERVE, OWNER, RUN
 from orchestrator.engines.docker.sweep import sweep
 from orchestrator.engines.owner import Owner, this_process
 
@@ -23,11 +23,19 @@ class Client:
 
     def containers(self, *, all: bool, filters: object) -> list[dict[str, Any]]:  # noqa: A002 - its name there
         self.asked.append(filters)
-        return [{"Names": [f"/{item['name']}"], **item} for item in self.items]
+        asks = filters == {"label": OBSERVE}
+        return [
+            {"Names": [f"/{item['name']}"], **item} for item in self.items if asks == item["name"].startswith("asks")
+        ]
 
     def volumes(self, filters: object) -> dict[str, Any]:
         self.asked.append(filters)
-        return {"Volumes": [{"Name": f"{item['name']}-volume", **item} for item in self.items] or None}
+        return {
+            "Volumes": [
+                {"Name": f"{item['name']}-volume", **item} for item in self.items if not item["name"].startswith("asks")
+            ]
+            or None
+        }
 
     def remove_container(self, name: str, *, v: bool, force: bool) -> None:
         assert v
@@ -48,10 +56,15 @@ def test_only_what_a_dead_owner_left_is_removed() -> None:
     assert client.removed == ["dead", "dead-volume"]
 
 
+def test_so_is_what_asks_an_image_of_whatever_run() -> None:
+    client = Client(asks_dead=DEAD, asks_alive=this_process(), asks_foreign=None)
+    assert swept(client) == ("asks_dead",)
+
+
 def test_only_the_run_is_asked_for() -> None:
     client = Client()
     assert swept(client) == ()
-    assert client.asked == [{"label": f"{RUN}=run-1"}, {"label": [f"{RUN}=run-1"]}]
+    assert client.asked == [{"label": f"{RUN}=run-1"}, {"label": OBSERVE}, {"label": [f"{RUN}=run-1"]}]
 
 
 def test_a_volume_that_went_with_its_container_is_no_error() -> None:
