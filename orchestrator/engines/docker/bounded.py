@@ -11,6 +11,8 @@ import time
 from http.client import HTTPResponse
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.errors import InfrastructureError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,12 +31,14 @@ class _Allowance:
         self._until = time.monotonic() + seconds
         self._bytes = ANSWER_BYTES
         self._lifted = False
+        self.asked = False  # whether anything was read within it
 
     def lift(self) -> None:
         self._lifted = True
 
     def wait_s(self, piece_s: float | None) -> float | None:
         """How long the next piece may take, of which the socket waits `piece_s`; TimeoutError when that is over."""
+        self.asked = True
         if self._lifted:
             return piece_s
         left = self._until - time.monotonic()
@@ -94,8 +98,10 @@ class _Bound:
         client.get_adapter = self.get_adapter  # type: ignore[method-assign]
 
     def send(self, request: "PreparedRequest", **options: Any) -> "Response":
-        self._allowance = _Allowance(self._timeout_s)
+        allowance = self._allowance = _Allowance(self._timeout_s)
         answer = self._send(request, **options)
+        if not allowance.asked:
+            raise _unbound("an answer was read past the bound")
         self._allowance.lift()
         return answer
 
@@ -103,6 +109,8 @@ class _Bound:
         """The adapter for the address, whose connections read as told."""
         adapter: Any = self._get_adapter(url)
         if "pool_of" not in vars(adapter):
+            if not hasattr(adapter, "get_connection_with_tls_context"):
+                raise _unbound("an adapter is asked for its connections in another way")
             adapter.pool_of = adapter.get_connection_with_tls_context
             adapter.get_connection_with_tls_context = lambda *given, **more: self._bound(
                 adapter.pool_of(*given, **more)
@@ -111,6 +119,8 @@ class _Bound:
 
     def _bound(self, pool: "HTTPConnectionPool") -> "HTTPConnectionPool":
         if "_new_conn" not in vars(pool):
+            if not hasattr(pool, "_new_conn"):
+                raise _unbound("connections are made in another way")
             make: Callable[[], Any] = pool._new_conn  # noqa: SLF001 - the one place where every kind of them is made
 
             def made() -> Any:
@@ -125,3 +135,14 @@ class _Bound:
         answer = HTTPResponse(*given, **more)
         answer.fp = io.BufferedReader(_Limited(answer.fp.detach(), self._allowance))
         return answer
+
+
+def _unbound(why: str) -> InfrastructureError:
+    """Without the bound an engine could keep us for ever, and nobody would know why: better to say so at once."""
+    from importlib.metadata import version
+
+    return InfrastructureError(
+        "answers of the engine cannot be bounded",
+        cause=f"{why}: requests {version('requests')}, urllib3 {version('urllib3')}",
+        hint="pip install 'requests>=2.32' 'urllib3>=2'",
+    )
