@@ -32,9 +32,10 @@ def check_locks(
     """What is wrong with the locks of the wanted images (image id -> axes).
 
     A missing one counts where the image is `needed`, or where another of its torch build has one: of a build that
-    nobody here could lock there is nothing to hold. `strangers` are lock files that no image has any more. With `ask`
-    the site's indexes and mirror are asked for all that the good ones name; what one that does not answer has is not
-    known, and neither good nor stale.
+    nobody here could lock there is nothing to hold. Where there is no lock at all each one counts: nothing tells
+    then what could not be locked. `strangers` are lock files that no image has any more. With `ask` the site's indexes
+    and mirror are asked for all that the good ones name; what one that does not answer has is not known, and neither
+    good nor stale.
     """
     held = held_in(folder)
     builds = {lock.axes.get("torch_build", "") for lock in held.locks.values()}

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-from msgspec.structs import replace
-
 from orchestrator.axes import image_id
 from orchestrator.images.bases import Base, holding
 from orchestrator.images.command import Commands
@@ -112,8 +110,3 @@ def identified(base: Base) -> LockedBase:
         architecture=base.architecture,
         include=base.packages,
     )
-
-
-def with_root(base: LockedBase, packages: tuple[str, ...], release: str, date: str) -> LockedBase:
-    """The base with what came when it was made."""
-    return replace(base, packages=packages, release=release, date=date)

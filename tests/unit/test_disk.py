@@ -61,9 +61,9 @@ def test_what_is_asked_last_can_still_refuse(tmp_path: Path) -> None:
     path.write_text("old")
 
     def refuse() -> None:
-        raise ValueError
+        raise ValueError("changed")
 
-    with pytest.raises(ValueError, match=""), disk.replacing(path, last=refuse) as half:
+    with pytest.raises(ValueError, match="changed"), disk.replacing(path, last=refuse) as half:
         half.write_text("new")
     assert [each.read_text() for each in tmp_path.iterdir()] == ["old"]
 

@@ -1,9 +1,10 @@
 """Locks made, kept and renewed: the real resolver, an index of tiny wheels, a mmdebstrap that is a script."""
 
 import pytest
+from msgspec.structs import replace
 
 from orchestrator.axes import image_axes, image_id
-from orchestrator.images.locks import place_of_lock, read_lock
+from orchestrator.images.locks import place_of_lock, read_lock, write_lock
 from orchestrator.images.relock import relock
 from orchestrator.vocabulary import Cause, LockState
 
@@ -201,6 +202,28 @@ def test_a_base_that_cannot_be_made_keeps_the_packages_that_were_locked(cpu, loc
     engine.set("fail-bootstrap", "")
     (lock,), (done,) = locking(cpu, upgrade=True)
     assert lock.base.packages == PACKAGES
+    assert done.notes[0].startswith("its distribution packages stay as they were locked: ")
+
+
+@pytest.mark.parametrize("newer", [0, 1])
+def test_the_newest_of_two_bases_is_kept_whether_it_could_be_made_anew_or_not(cpu, locking, engine, newer):
+    beside = {**cpu, "openvino": "2025.4.1"}
+    had, _ = locking(cpu, beside)
+    for place, lock in enumerate(had):
+        version = "3.11.2-9" if place == newer else "3.11.2-1"
+        base = replace(
+            lock.base,
+            packages=(*PACKAGES[:-1], f"python3={version}"),
+            date="2026-09-01" if place == newer else "2026-03-01",
+        )
+        write_lock(locking.folder, replace(lock, base=base))
+    third = {**cpu, "openvino": "2026.0.0"}
+    engine.set("fail-bootstrap", "")
+
+    (kept,), _ = locking(third)
+    assert (kept.base.date, kept.base.packages[-1]) == ("2026-09-01", "python3=3.11.2-9")
+    (failed,), (done,) = locking(third, upgrade=frozenset({"debian12"}))
+    assert (failed.base.date, failed.base.packages[-1]) == ("2026-09-01", "python3=3.11.2-9")
     assert done.notes[0].startswith("its distribution packages stay as they were locked: ")
 
 
