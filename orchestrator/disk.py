@@ -20,6 +20,34 @@ _HERE = -100  # AT_FDCWD of <fcntl.h>: a path is meant as it is
 _NOT_OVER = 1  # RENAME_NOREPLACE of <linux/fs.h>
 
 
+class NotRegular(OSError):  # noqa: N818 - reads as what is so
+    """A FIFO, a device or a folder: what would be read of it may never come, or never end."""
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The bytes of a regular file, at most `most` and one more; NotRegular, or another OSError when there is none.
+
+    Opened without waiting, looked at, then read: what is no regular file is never read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotRegular("it is not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read(most + 1)
+    finally:
+        os.close(descriptor)
+
+
+def take(descriptor: int) -> bool:
+    """Locks what is open, for as long as it stays open; False when another process has it. OSError: it has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def sync(path: Path) -> None:
     """Waits until the file, or the names in the folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -7,12 +7,13 @@ that this very run wrote is read.
 
 from __future__ import annotations
 
-import ctypes
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, List
 
 import torch
+
+from suites.fingerprint import octets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,14 +110,8 @@ def compare(ours: Dict[str, torch.Tensor], theirs: Dict[str, torch.Tensor]) -> C
 
 
 def _equal(left: torch.Tensor, right: torch.Tensor) -> int:
-    ours, theirs, size = _bytes(left), _bytes(right), left.element_size()
+    ours, theirs, size = octets(left), octets(right), left.element_size()
     return sum(ours[at : at + size] == theirs[at : at + size] for at in range(0, len(ours), size))
-
-
-def _bytes(tensor: torch.Tensor) -> bytes:
-    """Through the address, since an image may be without numpy."""
-    here = tensor.detach().cpu().contiguous()
-    return ctypes.string_at(here.data_ptr(), here.numel() * here.element_size()) if here.numel() else b""
 
 
 def _pattern(dtype: torch.dtype, seed: int) -> torch.Tensor:

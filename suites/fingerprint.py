@@ -23,7 +23,7 @@ def fingerprints(labels: Labels, outputs: Sequence[Tensor]) -> List[Dict[str, An
             "shapes": labels.shapes,
             "precision": labels.precision,
             "output": index,
-            **_of(output.detach().cpu().contiguous()),
+            **_of(output.detach().cpu()),
         }
         for index, output in enumerate(outputs)
     ]
@@ -35,7 +35,7 @@ def _of(output: Tensor) -> Dict[str, Any]:
     return {
         "dtype": str(output.dtype).replace("torch.", ""),
         "shape": list(output.shape),
-        "sha256": _sha256(output),
+        "sha256": hashlib.sha256(octets(output)).hexdigest(),
         "norm": _number(finite.norm()),
         "mean": _number(finite.mean()) if finite.numel() else 0.0,
         "largest": _number(finite.abs().max()) if finite.numel() else 0.0,
@@ -44,10 +44,10 @@ def _of(output: Tensor) -> Dict[str, Any]:
     }
 
 
-def _sha256(output: Tensor) -> str:
-    """Over the elements' bytes; through the address, since an image may be without numpy."""
-    size = output.numel() * output.element_size()
-    return hashlib.sha256(ctypes.string_at(output.data_ptr(), size) if size else b"").hexdigest()
+def octets(tensor: Tensor) -> bytes:
+    """The bytes of the elements; through the address, since an image may be without numpy."""
+    here = tensor.detach().cpu().contiguous()
+    return ctypes.string_at(here.data_ptr(), here.numel() * here.element_size()) if here.numel() else b""
 
 
 def _places(number: int) -> List[int]:

@@ -5,8 +5,6 @@ A verb is a file beside this one, added to `VERBS`: it parses, calls, prints and
 
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
@@ -29,6 +27,7 @@ from orchestrator.cli.shell import shell
 from orchestrator.cli.site import site
 from orchestrator.cli.upgrade import upgrade
 from orchestrator.errors import ExitCode, InfrastructureError, TorchmatrixError
+from orchestrator.running.signals import heard
 
 VERBS: tuple[click.Command, ...] = (
     plan,
@@ -86,24 +85,10 @@ def _noted(_number: int, _frame: FrameType | None) -> None:
     """Heard already. No `SIG_IGN`, which a tool that is started now would inherit."""
 
 
-@contextmanager
-def _tidied() -> Iterator[None]:
-    """A verb that is told to end tidies up first, secrets above all; a signal that was ignored stays ignored."""
-    heard = {number: signal.getsignal(number) for number in _ENDING}
-    heard = {number: handler for number, handler in heard.items() if handler is not signal.SIG_IGN}
-    for number in heard:
-        signal.signal(number, _interrupted)
-    try:
-        yield
-    finally:
-        for number, handler in heard.items():
-            signal.signal(number, handler or signal.SIG_DFL)
-
-
 def main() -> NoReturn:
     """The command `torchmatrix`."""
     try:
-        with _tidied():
+        with heard(_ENDING, _interrupted):  # a verb that is told to end tidies up first, secrets above all
             torchmatrix.main(standalone_mode=False)
         code = int(ExitCode.GOOD)
     except click.ClickException as error:

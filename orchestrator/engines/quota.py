@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from orchestrator.engines.held import held_open
+from orchestrator.engines.deleted_files import held_open
 from orchestrator.errors import InfrastructureError
 
 RESULTS_BYTES = 1 << 30  # eight times what is ever taken out of it

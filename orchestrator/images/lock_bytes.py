@@ -1,15 +1,11 @@
-"""The bytes of a lock file: taken from a plain file alone, and flat before a parser of TOML sees them.
+"""The bytes of a lock file, held flat before a parser of TOML sees them.
 
-Anybody may have written the file, so nothing here waits, recurses or grows with what stands in it: a FIFO is not read,
-and tomllib, whose time grows with the square of the parts of a dotted key and whose stack with each bracket, is given
-only what a lock can be.
+Anybody may have written the file, so nothing here recurses or grows with what stands in it: tomllib, whose time grows
+with the square of the parts of a dotted key and whose stack with each bracket, is given only what a lock can be.
 """
 
-import os
 import re
-import stat
 import tomllib
-from pathlib import Path
 
 MAX_BYTES = 1 << 20
 _DEEPEST = 3  # brackets that are open at once: `{torch = [{` is the most that says what a lock says
@@ -17,21 +13,6 @@ _DOTS = 2  # in one line, outside of quotes; a lock has one, in the same place
 # TOML's own words for what holds no structure: https://toml.io/en/v1.0.0#comment, #string. One left open ends its line.
 _INERT = re.compile(r"""#[^\n]*|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?""")
 _BRACKET = re.compile(r"[\[\]{}]")
-
-
-def bytes_of(path: Path) -> bytes:
-    """The bytes of a plain file, at most `MAX_BYTES` and one more; OSError when there is none, or it is another thing.
-
-    Opened without waiting, looked at, then read: a FIFO, a device or a folder is refused and never read.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is not a regular file")
-        with os.fdopen(descriptor, "rb", closefd=False) as stream:
-            return stream.read(MAX_BYTES + 1)
-    finally:
-        os.close(descriptor)
 
 
 def tables(data: bytes) -> dict[str, object]:

@@ -36,10 +36,9 @@ def alone_in(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
 def _taken(descriptor: int, folder: Path, say: Callable[[str], None]) -> bool:
     """Takes the folder; False on a file system that has no locks: there each file is whole by itself all the same."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        say(f"another `torchmatrix lock` writes {text.one_line(str(folder))}: waiting for it")
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if not disk.take(descriptor):
+            say(f"another `torchmatrix lock` writes {text.one_line(str(folder))}: waiting for it")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError:
         return False
     return True

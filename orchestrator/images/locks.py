@@ -18,7 +18,7 @@ from orchestrator import disk, text
 from orchestrator.axes import AXES, problem_with
 from orchestrator.errors import InputError
 from orchestrator.images.lock import Lock
-from orchestrator.images.lock_bytes import bytes_of, tables
+from orchestrator.images.lock_bytes import MAX_BYTES, tables
 from orchestrator.images.resolve import Wheel
 
 SCHEMA = 1
@@ -133,7 +133,7 @@ def read_lock(folder: Path, image: str) -> LockFile | None:
     """The lock of an image; None when there is none, InputError when the file is not one."""
     path = place_of_lock(folder, image)
     try:
-        return parse(bytes_of(path))
+        return parse(disk.read_regular(path, MAX_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
@@ -206,7 +206,7 @@ def write_lock(folder: Path, lock: LockFile) -> bool:
     """Writes the lock of an image, whole, unless it is there; whether it was not."""
     path, content = place_of_lock(folder, lock.image), render(lock).encode()
     try:
-        if bytes_of(path) == content:
+        if disk.read_regular(path, MAX_BYTES) == content:
             return False
     except OSError:
         folder.mkdir(parents=True, exist_ok=True)

@@ -153,11 +153,9 @@ class _Relocking:
                 self._keep(holding(base, root.packages), archive)
         except StageFailed as failure:
             kept = f"its distribution packages stay as they were locked: {failure.fact}"
-            return (
-                (newest, (kept,))
-                if newest is not None
-                else (known, (f"no distribution package is locked: {failure.fact}",))
-            )
+            if newest is not None:
+                return newest, (kept,)
+            return known, (f"no distribution package is locked: {failure.fact}",)
         return new, ()
 
     def _keep(self, base: Base, archive: Path) -> None:

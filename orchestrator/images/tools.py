@@ -10,11 +10,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from orchestrator import text
+from orchestrator.images.cache_folder import whole_folder
 from orchestrator.images.command import Commands
 from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.images.resolve import Question, Wheel, platform_tag, resolve
 from orchestrator.images.wheelhouse import fetch, place_of
-from orchestrator.images.whole import whole_folder
 from orchestrator.settings import Site
 
 # Asked of the image by name; what pytest needs beyond these, if anything, counts as missing.

@@ -1,11 +1,9 @@
 """From a path to text: what a file must be before anything in it is looked at."""
 
-import os
 import re
-import stat
 from pathlib import Path
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.errors import InputError, InputErrors
 from orchestrator.model import Place
 
@@ -29,13 +27,11 @@ def bytes_of(path: Path) -> bytes:
     """The bytes of a regular file; a FIFO or a device is refused without being read, so that nothing hangs."""
     name = name_of(path)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _refused(name, "is not a regular file")
-            data = stream.read(MAX_BYTES + 1)
+        data = disk.read_regular(path, MAX_BYTES)
     except FileNotFoundError:
         raise _refused(name, "there is no such file") from None
+    except disk.NotRegular:
+        raise _refused(name, "cannot be read: Is a directory" if path.is_dir() else "is not a regular file") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _refused(name, f"cannot be read: {reason}") from None

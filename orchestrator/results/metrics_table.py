@@ -37,7 +37,7 @@ COLUMNS: Mapping[str, str] = {
     "scope": "VARCHAR",
     "method": "VARCHAR",
     "formula": "VARCHAR",
-    "spread": ("STRUCT(minimum DOUBLE, p5 DOUBLE, p50 DOUBLE, p95 DOUBLE, p99 DOUBLE, iqr DOUBLE, discarded BIGINT)"),
+    "spread": "STRUCT(minimum DOUBLE, p5 DOUBLE, p50 DOUBLE, p95 DOUBLE, p99 DOUBLE, iqr DOUBLE, discarded BIGINT)",
     "conditions": "STRUCT(clock_mhz DOUBLE, temperature_c DOUBLE, power_w DOUBLE, throttle VARCHAR[])",
     "valid": "BOOLEAN",
     "why": "VARCHAR",

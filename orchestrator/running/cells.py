@@ -21,7 +21,7 @@ from orchestrator.model import Attempt, CellResult, Exit, Host, Image, Log, Plan
 from orchestrator.results.finding import read
 from orchestrator.results.judge import judge
 from orchestrator.running import attempts, compile_key, folder
-from orchestrator.running.compile_caches import CompileCaches, Lent
+from orchestrator.running.compile_store import CompileStore, Lent
 from orchestrator.running.journal import Journal
 from orchestrator.running.schedule import Turn
 from orchestrator.running.secret_files import NONE, Secrets
@@ -39,7 +39,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     suites: Path
     journal: Journal
     secrets: Secrets = NONE
-    caches: CompileCaches | None = None
+    caches: CompileStore | None = None
 
 
 def is_done(out: Path, cell: PlannedCell) -> bool:
@@ -92,7 +92,7 @@ def _attempt(turn: Turn, image: Image | BuildFailure, setting: Setting, number: 
 
 def _lent(turn: Turn, image: Image | BuildFailure, setting: Setting) -> AbstractContextManager[Lent | None]:
     """The compile cache of the cell, where it is to have one."""
-    if isinstance(image, BuildFailure) or setting.caches is None:
+    if isinstance(image, BuildFailure) or setting.caches is None or not compile_key.is_kept(turn.cell, setting.host):
         return nullcontext()
     return setting.caches.lent(
         compile_key.fields(

@@ -17,18 +17,24 @@ VERSION = "1"  # of this way of keeping them
 _ASK_S = 20.0
 
 
-def fields(
-    cell: PlannedCell, image: Image, host: Host, *, suites: str, processor: str, toolchain: str, place: str
-) -> Mapping[str, str] | None:
-    """The parts of the key by name; None where nothing is to be kept.
+def is_kept(cell: PlannedCell, host: Host) -> bool:
+    """Whether a cell has a cache that is kept.
 
-    That is: where nothing is compiled, in an image that is not ours, in an interpreter that nobody can name, and where
-    a secret of the cell could come to lie in it. `suites` is the digest of the suite, `processor` what kernels for it
-    are built for, `place` the path of the cache where it is not always the same.
+    None has where nothing is compiled, in an image that is not ours, in an interpreter that nobody can name, and where
+    a secret of the cell could come to lie in it.
     """
     compiles = cell.axes.get("backend", "eager") != "eager"
-    if not compiles or "image" in cell.axes or cell.secrets or host.engine not in {"docker", "process"}:
-        return None
+    return compiles and "image" not in cell.axes and not cell.secrets and host.engine in {"docker", "process"}
+
+
+def fields(
+    cell: PlannedCell, image: Image, host: Host, *, suites: str, processor: str, toolchain: str, place: str
+) -> Mapping[str, str]:
+    """The parts of the key by name.
+
+    `suites` is the digest of the suite, `processor` what kernels for it are built for, `place` the path of the cache
+    where it is not always the same.
+    """
     return {
         "version": VERSION,
         "engine": host.engine,

@@ -15,7 +15,7 @@ from types import FrameType
 
 from orchestrator.engines.stop import Stop
 from orchestrator.errors import Interrupted
-from orchestrator.running.signals import SIGNALS, interrupt
+from orchestrator.running.signals import SIGNALS, heard, interrupt
 
 _GRACE_S = 3.0
 
@@ -75,14 +75,8 @@ def _end(process: int) -> None:
 def foreground() -> Iterator[Foreground]:
     """For the main thread, until the end of the block; a signal that was ignored when we began stays ignored."""
     front = Foreground()
-    heard = {number: signal.getsignal(number) for number in SIGNALS}
-    heard = {number: handler for number, handler in heard.items() if handler is not signal.SIG_IGN}
-    for number in heard:
-        signal.signal(number, front.asked)
-    try:
-        yield front
-    except KeyboardInterrupt:
-        raise Interrupted("closed before the command was begun") from None
-    finally:
-        for number, handler in heard.items():
-            signal.signal(number, handler or signal.SIG_DFL)
+    with heard(SIGNALS, front.asked):
+        try:
+            yield front
+        except KeyboardInterrupt:
+            raise Interrupted("closed before the command was begun") from None

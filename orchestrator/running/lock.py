@@ -1,12 +1,12 @@
 """One writer a run: a lock that the kernel gives back when its owner dies, however it dies."""
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from orchestrator import disk
 from orchestrator.engines.owner import is_gone, parse, this_process
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.running import folder
@@ -81,7 +81,7 @@ def guarded(runs: Path) -> Iterator[None]:
     give_up = time.monotonic() + _GUARD_S
     try:
         with suppress(OSError):
-            while not _is_taken(descriptor):
+            while not disk.take(descriptor):
                 if time.monotonic() > give_up:
                     raise InfrastructureError(
                         "another process keeps this folder of runs locked",
@@ -114,7 +114,7 @@ def _take(descriptor: int, path: Path) -> None:
     """Takes the lock; one that nobody says to hold is asked for a while: who lists runs has it for a moment."""
     give_up = time.monotonic() + _TELL_S
     try:
-        while not _is_taken(descriptor):
+        while not disk.take(descriptor):
             holder = _holder(descriptor)
             if holder or time.monotonic() > give_up:
                 raise Taken(
@@ -130,15 +130,6 @@ def _take(descriptor: int, path: Path) -> None:
             cause="a network file system, perhaps",
             hint="give a folder on a local disk with `--runs`",
         ) from error
-
-
-def _is_taken(descriptor: int) -> bool:
-    """Whether the lock is ours now."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _holder(descriptor: int) -> str:

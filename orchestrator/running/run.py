@@ -20,7 +20,7 @@ from orchestrator.images.given import Given
 from orchestrator.model import Host, Image, Plan, Run
 from orchestrator.results.merge import merge, write
 from orchestrator.running import attempts, cells, folder, journal, signals
-from orchestrator.running.compile_caches import CompileCaches
+from orchestrator.running.compile_store import CompileStore
 from orchestrator.running.schedule import Turn, schedule
 from orchestrator.running.secret_files import NONE, Secrets
 from orchestrator.running.stock import Stock
@@ -68,7 +68,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
             _resume(plan, out, log, engine, say)
         else:
             _begin(plan, out, log, engine)
-        caches = CompileCaches(site.cache / "compile", say)
+        caches = CompileStore(site.cache / "compile", say)
         setting = cells.Setting(
             out=out, engine=engine, host=host, suites=suites, journal=log, secrets=secrets, caches=caches
         )

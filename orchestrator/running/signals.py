@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -43,12 +43,19 @@ def watched(say: Callable[[str], None]) -> Iterator[Stop]:
         say(f"{stop.by}: stopping; once more ends at once")
         stop.act()
 
-    heard = {number: signal.getsignal(number) for number in SIGNALS}
-    heard = {number: handler for number, handler in heard.items() if handler is not signal.SIG_IGN}
-    for number in heard:
-        signal.signal(number, asked)
-    try:
+    with heard(SIGNALS, asked):
         yield stop
+
+
+@contextmanager
+def heard(numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Has these signals handled so until the end of the block; one that was ignored before stays ignored."""
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: had for number, had in before.items() if had is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, handler)
+    try:
+        yield
     finally:
-        for number, handler in heard.items():
-            signal.signal(number, handler or signal.SIG_DFL)
+        for number, had in before.items():
+            signal.signal(number, had or signal.SIG_DFL)

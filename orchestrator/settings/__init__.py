@@ -20,8 +20,8 @@ from msgspec import Struct
 from orchestrator import masking
 from orchestrator.settings.host import defaults, from_apt, from_pip, from_proxies
 from orchestrator.settings.kinds import KINDS, Value, items
-from orchestrator.settings.sound import check
 from orchestrator.settings.user import at_home, from_file, from_variables, site_file
+from orchestrator.settings.validation import check
 
 __all__ = ["PYPI", "TORCH_INDEX", "Site", "load_site", "site_file"]
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
-from suites import exits, verdicts
+from suites import exits, readings
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -78,7 +78,7 @@ def deep(module: ModuleType, seconds: float) -> Deep:
     except Exception as error:  # noqa: BLE001 - whatever the device's library raises is what was found
         found.findings.append(_told(module, "", error))
     for index, place in enumerate(places):
-        found.findings += verdicts.counted(place, before[index], module.counters(index))
+        found.findings += readings.counted(place, before[index], module.counters(index))
     return found
 
 
@@ -94,7 +94,7 @@ def _told(module: ModuleType, place: str, error: BaseException) -> str:
 
 def _sustain(module: ModuleType, places: Sequence[str], seconds: float, found: Deep) -> None:
     """All devices at once, each by a thread of its own: what one draws, another may lack."""
-    rounds: Dict[str, List[verdicts.Round]] = {place: [] for place in places}
+    rounds: Dict[str, List[readings.Round]] = {place: [] for place in places}
     failed: Dict[str, BaseException] = {}
     deadline = time.monotonic() + seconds
 
@@ -117,15 +117,15 @@ def _sustain(module: ModuleType, places: Sequence[str], seconds: float, found: D
             found.findings.append(_told(module, place, failed[place]))
     shared = module.STATISTIC == "min"  # a processor that others use too slows down for their sake
     for place in places:
-        found.findings += verdicts.sustained(place, rounds[place], slowing=not shared)
-        rate = verdicts.settled_rate(rounds[place])
+        found.findings += readings.sustained(place, rounds[place], slowing=not shared)
+        rate = readings.settled_rate(rounds[place])
         if rate is not None:
             found.figures.append(Figure("sustained", place, rate, "TFLOP/s"))
     if not shared:
-        found.findings += verdicts.beside({place: verdicts.settled_rate(rounds[place]) for place in places})
+        found.findings += readings.beside({place: readings.settled_rate(rounds[place]) for place in places})
 
 
-def _multiply(module: ModuleType, index: int, place: str, deadline: float, rounds: List[verdicts.Round]) -> None:
+def _multiply(module: ModuleType, index: int, place: str, deadline: float, rounds: List[readings.Round]) -> None:
     """Rounds of products until the deadline; each product is compared, where it was made, with the verified one."""
     import torch
 
@@ -139,7 +139,7 @@ def _multiply(module: ModuleType, index: int, place: str, deadline: float, round
         bad = int(wrong.item())  # waits for this device only
         took = time.perf_counter() - begin
         rounds.append(
-            verdicts.Round(2 * edge**3 * number / took / 1e12, number, bad, dict(module.conditions(index)), took)
+            readings.Round(2 * edge**3 * number / took / 1e12, number, bad, dict(module.conditions(index)), took)
         )
         if time.monotonic() >= deadline:
             return
@@ -226,7 +226,7 @@ def _copies(module: ModuleType, places: Sequence[str], seconds: float, found: De
         found.figures.append(Figure(metric, name, rate, "GB/s"))
         if metric == "link":
             rates[start, end] = rate
-    found.findings += verdicts.links(rates)
+    found.findings += readings.links(rates)
 
 
 def _copy_rate(module: ModuleType, source: torch.Tensor, target: torch.Tensor, seconds: float) -> float:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from suites import exits, timing, verdicts
+from suites import exits, readings, timing
 from suites.devices import checks
 
 PREFERENCE = 100  # the last: it is always there
@@ -52,7 +52,7 @@ def health(needed: int = 0) -> List[str]:
     checks.exact_product("cpu")
     free = free_memory()
     checks.enough("cpu", free, needed)
-    return verdicts.notes("cpu", free=free, whole=memory(), others=None, throttle=None, counters={})
+    return readings.notes("cpu", free=free, whole=memory(), others=None, throttle=None, counters={})
 
 
 def deep_health(seconds: float) -> checks.Deep:

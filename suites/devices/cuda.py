@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from suites import exits, timing, verdicts
+from suites import exits, readings, timing
 from suites.devices import checks, names, nvml
 
 PREFERENCE = 10
@@ -83,7 +83,7 @@ def health(needed: int = 0) -> List[str]:
         checks.exact_product(name)
         board = _board(index)
         checks.enough(name, _free(index), needed)
-        told += verdicts.notes(
+        told += readings.notes(
             name,
             free=_free(index),
             whole=memory(),

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from suites import exits, verdicts
+from suites import exits, readings
 from suites.devices import checks, cuda, names, sysfs
 
 PREFERENCE = 11
@@ -66,7 +66,7 @@ def health(needed: int = 0) -> List[str]:
         checks.exact_product(name)
         free = sysfs.amd_free(_folder(index))
         checks.enough(name, free, needed)
-        told += verdicts.notes(name, free=free, whole=memory(), others=None, throttle=None, counters=counters(index))
+        told += readings.notes(name, free=free, whole=memory(), others=None, throttle=None, counters=counters(index))
     return told
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
-from suites import exits, timing, verdicts
+from suites import exits, readings, timing
 from suites.devices import checks, names, sysfs
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def health(needed: int = 0) -> List[str]:
         free = _free(index)
         checks.enough(name, free, needed)
         throttle = conditions(index)["throttle"]
-        told += verdicts.notes(name, free=free, whole=memory(), others=None, throttle=throttle, counters={})
+        told += readings.notes(name, free=free, whole=memory(), others=None, throttle=throttle, counters={})
     return told
 
 

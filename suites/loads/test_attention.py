@@ -11,7 +11,7 @@ from torch.nn import functional
 from suites import gradients
 from suites.backends import INFERENCE_ONLY
 from suites.formulas import ATTENTION, ATTENTION_CAUSAL, BACKWARD, attention_flops
-from suites.loads import kernels
+from suites.loads import attention_kernels
 from suites.work import Work
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ STANDARD = pytest.mark.profile("standard")
 @pytest.mark.parametrize("mask", ["full", "causal"])
 def test_formula(bench: Bench, mask: str) -> None:
     """The formula, written out."""
-    _attention(bench, "formula", kernels.formula(mask), mask, "fp32")
+    _attention(bench, "formula", attention_kernels.formula(mask), mask, "fp32")
 
 
 @pytest.mark.parametrize(("mask", "precision"), [("full", "fp32"), ("causal", "fp32"), ("causal", "bf16")])
@@ -49,7 +49,7 @@ def test_sdpa(bench: Bench, mask: str, precision: str) -> None:
 def test_kernel(bench: Bench, kernel: str, precision: str, mask: str) -> None:
     """Each kernel that the call can choose, forced."""
     _needs_sdpa()
-    with kernels.forced(bench, kernel, precision):
+    with attention_kernels.forced(bench, kernel, precision):
         _fused(bench, kernel, mask, precision)
 
 
@@ -61,11 +61,11 @@ def test_grouped(bench: Bench, groups: int) -> None:
     _attention(
         bench,
         f"grouped{groups}",
-        kernels.grouped(_HEADS // groups),
+        attention_kernels.grouped(_HEADS // groups),
         "causal",
         "fp32",
         heads=_HEADS // groups,
-        reference=kernels.grouped_exact(_HEADS // groups),
+        reference=attention_kernels.grouped_exact(_HEADS // groups),
     )
 
 
@@ -100,7 +100,7 @@ def _needs_sdpa() -> None:
 
 def _fused(bench: Bench, kind: str, mask: str, precision: str, **more: Any) -> None:
     _needs_sdpa()
-    _attention(bench, kind, kernels.fused(mask), mask, precision, **more)
+    _attention(bench, kind, attention_kernels.fused(mask), mask, precision, **more)
 
 
 def _attention(  # noqa: PLR0913 - attention has many sides
@@ -136,6 +136,6 @@ def _attention(  # noqa: PLR0913 - attention has many sides
             version="1",
             flops=int(passes * flops),
             formula=ATTENTION_CAUSAL if mask == "causal" else ATTENTION,
-            **{"reference": kernels.formula(mask), **more},
+            **{"reference": attention_kernels.formula(mask), **more},
         )
     )

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from suites import backends, compiling
-from suites.coverage import covered
 from suites.exits import COMPILER_MISSING, NUMERICS
 from suites.loads.test_elementwise import chain
+from suites.operator_coverage import covered
 from suites.operator_table import TABLE
 from suites.work import Work
 

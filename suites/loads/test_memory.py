@@ -14,7 +14,7 @@ import torch
 from suites import memory
 from suites.devices import word_for
 from suites.exits import OUT_OF_MEMORY
-from suites.loads import hoarder, processes
+from suites.loads import memory_process, processes
 from suites.work import Labels
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def told(bench: Bench) -> Dict[str, Any]:
         return {}
     if not Path("/proc/self/statm").exists():
         pytest.skip("not applicable: this system does not tell what a process holds")
-    command = [sys.executable, "-m", "suites.loads.hoarder"]
+    command = [sys.executable, "-m", "suites.loads.memory_process"]
     variables = processes.variables()
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=variables, timeout=120)
     words = (done.stderr.strip() or "no word").splitlines()[-1]
@@ -44,7 +44,7 @@ def told(bench: Bench) -> Dict[str, Any]:
 def test_fragmentation(bench: Bench, told: Dict[str, Any]) -> None:
     """Many blocks, each second one freed, then larger ones."""
     if told:
-        blocks, block, held = hoarder.BLOCKS, hoarder.BLOCK, memory.Held(**told["held"])
+        blocks, block, held = memory_process.BLOCKS, memory_process.BLOCK, memory.Held(**told["held"])
     else:
         block = BLOCK
         blocks = min(MOST, bench.device.memory() // 8) // block
@@ -69,9 +69,9 @@ def test_fragmentation(bench: Bench, told: Dict[str, Any]) -> None:
 def test_growth(bench: Bench, told: Dict[str, Any]) -> None:
     """Equal steps need equal memory."""
     grew = told["growth"] if told else _growth_of_device(bench)
-    work = Labels("memory.growth", f"{hoarder.STEPS} steps of 128x128", "fp32", "none", "1")
+    work = Labels("memory.growth", f"{memory_process.STEPS} steps of 128x128", "fp32", "none", "1")
     bench.row(work, "memory_growth", grew, "bytes")
-    assert grew <= memory.LEAK, f"memory leaks: {grew} bytes more after {hoarder.STEPS} equal steps"
+    assert grew <= memory.LEAK, f"memory leaks: {grew} bytes more after {memory_process.STEPS} equal steps"
 
 
 def test_out_of_memory(bench: Bench, told: Dict[str, Any]) -> None:
@@ -106,8 +106,8 @@ def _growth_of_device(bench: Bench) -> int:
         pytest.skip(f"this build lacks it: torch tells nothing of the allocator of {bench.device.place()}")
     weight = torch.ones(128, 128, requires_grad=True, device=bench.device.place())
     before = 0
-    for step in range(2 * hoarder.STEPS):
-        if step == hoarder.STEPS:
+    for step in range(2 * memory_process.STEPS):
+        if step == memory_process.STEPS:
             before = torch_of.memory_allocated()  # type: ignore[union-attr]
         (weight @ weight).sum().backward()
         weight.grad = None

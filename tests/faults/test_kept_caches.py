@@ -13,7 +13,7 @@ from orchestrator.engines.compile_cache import files
 from orchestrator.engines.process.run import ProcessEngine
 from orchestrator.model import Image
 from orchestrator.running import cells, journal
-from orchestrator.running.compile_caches import CompileCaches
+from orchestrator.running.compile_store import CompileStore
 from orchestrator.running.schedule import Turn
 
 COUNTING = """
@@ -51,7 +51,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str],
         host = msgspec.structs.replace(HOST, engine="process")
         image = Image(id=cell.image, name="venv", ref=sys.executable, axes={}, observed={})
         with journal.opened(out, {}) as log:
-            caches = CompileCaches(root, said.append)
+            caches = CompileStore(root, said.append)
             setting = cells.Setting(
                 out=out, engine=engine, host=host, suites=package.parent, journal=log, caches=caches
             )

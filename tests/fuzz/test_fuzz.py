@@ -61,7 +61,7 @@ READERS: Mapping[str, tuple[str, ...] | str] = {
     "support/fatbins.py": ("ELF in a wheel",),
     "support/wheel.py": ("wheel",),
     "yaml_bounds.py": ("matrix YAML", "site YAML", "facts overlay"),
-    "running/compile_caches.py": "the list of a compile cache, as we wrote it where no cell writes",
+    "running/compile_store.py": "the list of a compile cache, as we wrote it where no cell writes",
 }
 NOT_MODULES = ("SHA256SUMS", "masking")  # lines that are split, and bytes that are searched
 DECODERS = re.compile(

@@ -4,24 +4,14 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from bench_code import bench_code, held
 
 pytestmark = pytest.mark.torch
 Snippet = Callable[..., subprocess.CompletedProcess[str]]
 
-HEAD = """
-import pathlib, sys, tempfile
-import torch
-from suites import backends
-from suites.bench import Bench
-from suites.work import Work
-from suites.bundle import METRICS, Bundle
-from suites.cell import Cell
-from suites.devices import adapter
-backend = sys.argv[1]
-if backend != "eager" and not hasattr(torch, "compile"): raise SystemExit(77)
-bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
-cell = Cell(id="c", axes={"backend": backend}, device="cpu", profile="smoke", seed=1)
-bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
+HEAD = (
+    bench_code()
+    + """
 def work(compute, **more):
     return Work("l", "32x32", "fp32", "m", "1", compute, (bench.random(32, 32),), **more)
 def told(**more):
@@ -31,14 +21,9 @@ def told(**more):
         return f"{type(error).__name__}: {error}"
     return ""
 def timed():
-    return "latency" in (bundle.folder / METRICS).read_text()
+    return any(row["metric"] == "latency" for row in written())
 """
-
-
-def held(done: subprocess.CompletedProcess[str]) -> None:
-    if done.returncode == 77:
-        pytest.skip("this torch has no torch.compile")
-    assert done.returncode == 0, done.stdout + done.stderr
+)
 
 
 def test_what_is_right_is_timed(snippet: Snippet) -> None:

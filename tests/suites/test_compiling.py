@@ -4,35 +4,21 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from bench_code import bench_code, held
 
 pytestmark = pytest.mark.torch
 Snippet = Callable[..., subprocess.CompletedProcess[str]]
 
-HEAD = """
-import json, pathlib, sys, tempfile
-import torch
-if not hasattr(torch, "compile"): raise SystemExit(77)
-from suites import backends, compiling
-from suites.bench import Bench
-from suites.work import Work
-from suites.bundle import METRICS, Bundle
-from suites.cell import Cell
-from suites.devices import adapter
-bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
-cell = Cell(id="c", axes={"backend": sys.argv[1]}, device="cpu", profile=sys.argv[2], seed=1)
-bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=1, ranks=1)
+HEAD = (
+    bench_code(profile="sys.argv[2]", steps=1)
+    + """
 def work(compute, inputs=1, **more):
     given = tuple(bench.random(32, 32, salt=salt) for salt in range(inputs))
     return Work("l", "32x32", "fp32", "m", "1", compute, given, **more)
 def rows():
-    return {row["metric"]: row for row in map(json.loads, (bundle.folder / METRICS).read_text().splitlines())}
+    return {row["metric"]: row for row in written()}
 """
-
-
-def held(done: subprocess.CompletedProcess[str]) -> None:
-    if done.returncode == 77:
-        pytest.skip("this torch has no torch.compile")
-    assert done.returncode == 0, done.stdout + done.stderr
+)
 
 
 def test_a_graph_break_that_was_added_is_counted_and_named(snippet: Snippet) -> None:

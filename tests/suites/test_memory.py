@@ -81,16 +81,16 @@ def test_a_leak_and_a_refusal_of_the_processor(snippet: Callable[..., subprocess
     done = snippet("""
 from suites import memory
 from suites.devices import adapter, word_for
-from suites.loads import hoarder
-assert hoarder.growth() <= memory.LEAK
+from suites.loads import memory_process
+assert memory_process.growth() <= memory.LEAK
 kept = []
-honest = hoarder.torch.Tensor.sum
+honest = memory_process.torch.Tensor.sum
 def leaking(self):
     kept.append(bytearray(100_000))
     return honest(self)
-hoarder.torch.Tensor.sum = leaking
-assert hoarder.growth() > memory.LEAK
-said = hoarder.refusal()
+memory_process.torch.Tensor.sum = leaking
+assert memory_process.growth() > memory.LEAK
+said = memory_process.refusal()
 assert word_for(adapter("cpu"), said) == "out of memory", said
 """)
     assert done.returncode == 0, done.stderr

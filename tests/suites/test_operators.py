@@ -3,9 +3,12 @@
 import json
 import subprocess
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 import pytest
+from bench_code import bench_code
+from bench_code import held as bench_held
 
 from orchestrator.formats import LoadStructure, StructureFile
 from orchestrator.results.change import ChangeKind
@@ -14,20 +17,9 @@ from orchestrator.results.structure import differences
 pytestmark = pytest.mark.torch
 Snippet = Callable[..., subprocess.CompletedProcess[str]]
 
-HEAD = """
-import json, pathlib, sys, tempfile
-import torch
-from suites import backends, operators
-from suites.bench import Bench
-from suites.work import Work
-from suites.bundle import METRICS, Bundle
-from suites.cell import Cell
-from suites.devices import adapter
-backend = sys.argv[1]
-if backend != "eager" and not hasattr(torch, "compile"): raise SystemExit(77)
-bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
-cell = Cell(id="c", axes={"backend": backend}, device="cpu", profile="smoke", seed=1)
-bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
+HEAD = (
+    bench_code()
+    + """
 def run(compute, **more):
     work = {"inputs": (bench.random(64, 64),), **more}
     try:
@@ -35,19 +27,16 @@ def run(compute, **more):
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         raise SystemExit(77 if "compiler missing" in str(error) else 1)
-def rows():
-    return [json.loads(line) for line in (bundle.folder / METRICS).read_text().splitlines()]
+rows = written
 def told():
     print("STRUCTURE", json.dumps(operators.told(bench.structures, bench.compiled)))
 def whole(x):
     return torch.tanh(torch.sin(x * 1.5) + x) * x
 """
+)
 
 
-def held(done: subprocess.CompletedProcess[str]) -> None:
-    if done.returncode == 77:
-        pytest.skip("this torch has no torch.compile, or there is no C++ compiler for inductor")
-    assert done.returncode == 0, done.stdout + done.stderr
+held = partial(bench_held, lacks="this torch has no torch.compile, or there is no C++ compiler for inductor")
 
 
 def structure(done: subprocess.CompletedProcess[str]) -> StructureFile:

@@ -17,12 +17,12 @@ import msgspec
 from msgspec import Struct
 
 from orchestrator.engines import quota
+from orchestrator.engines.deleted_files import family_in
 from orchestrator.engines.docker.calls import Conflict, Gone, calling, raise_for_status
 from orchestrator.engines.docker.frames import Frames
 from orchestrator.engines.docker.output import Output
 from orchestrator.engines.docker.profile import VOLUME
 from orchestrator.engines.ending import Ending
-from orchestrator.engines.held import family_in
 from orchestrator.engines.log import LogKeeper
 from orchestrator.engines.stop import Stop
 from orchestrator.errors import InfrastructureError

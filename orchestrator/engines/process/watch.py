@@ -10,8 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from orchestrator.engines import quota
+from orchestrator.engines.deleted_files import family
 from orchestrator.engines.ending import Ending
-from orchestrator.engines.held import family
 from orchestrator.engines.log import LogKeeper
 from orchestrator.engines.process.tree import kill_marked, memory_used, signal_group
 from orchestrator.engines.stop import Stop

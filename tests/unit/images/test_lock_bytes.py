@@ -4,8 +4,9 @@ import os
 
 import pytest
 
+from orchestrator import disk
 from orchestrator.errors import InputError
-from orchestrator.images.lock_bytes import MAX_BYTES, bytes_of, tables
+from orchestrator.images.lock_bytes import MAX_BYTES, tables
 from orchestrator.images.locks import held_in, place_of_lock, read_lock, write_lock
 
 MOST = MAX_BYTES - 16
@@ -38,7 +39,7 @@ def test_a_link_to_a_plain_file_is_read(tmp_path):
     (tmp_path / "real").write_bytes(b"x = 1")
     (tmp_path / "link").symlink_to("real")
 
-    assert bytes_of(tmp_path / "link") == b"x = 1"
+    assert disk.read_regular(tmp_path / "link", MAX_BYTES) == b"x = 1"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from planned_run import HOST, planned
 
 from orchestrator.model import Host, Image, PlannedCell, SecretSource
-from orchestrator.running.compile_key import fields, key, processor, suites_digest, toolchain, version_of
+from orchestrator.running.compile_key import fields, is_kept, key, processor, suites_digest, toolchain, version_of
 
 DOCKER = msgspec.structs.replace(HOST, engine="docker")
 IMAGE = Image(id="i", name="torchmatrix/image:1", ref="sha256:1", axes={}, observed={"torch": "2.13.0+cpu"})
@@ -57,7 +57,8 @@ def test_nothing_is_kept_of_eager_of_foreign_images_of_secrets_or_of_an_unnamed_
         (cell(), msgspec.structs.replace(HOST, engine="here")),
         (msgspec.structs.replace(cell(), secrets=(secret,)), DOCKER),
     ]
-    assert [fields(one, IMAGE, host, **PARTS) for one, host in of] == [None] * len(of)
+    assert [is_kept(one, host) for one, host in of] == [False] * len(of)
+    assert is_kept(cell(), DOCKER)
 
 
 def test_a_changed_load_is_another_suite(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.engines.held import family, family_in, held_open
+from orchestrator.engines.deleted_files import family, family_in, held_open
 
 SIZE = 1 << 20
 

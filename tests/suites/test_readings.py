@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from suites import exits, verdicts
-from suites.verdicts import Round
+from suites import exits, readings
+from suites.readings import Round
 
 COOL = {"clock_mhz": 1980.0, "temperature_c": 60.0, "power_w": 600.0, "throttle": []}
 HOT = {"clock_mhz": 1200.0, "temperature_c": 92.0, "power_w": 500.0, "throttle": ["hardware thermal slowdown"]}
@@ -16,46 +16,46 @@ def rounds(*rates: float, wrong: int = 0, conditions: dict[str, Any] = COOL) -> 
 
 
 def test_a_steady_device_is_well() -> None:
-    assert verdicts.sustained("cuda:0", rounds(50, 700, 700, 690, 695), slowing=True) == []
-    assert verdicts.settled_rate(rounds(50, 700, 700, 690, 695)) == 695
+    assert readings.sustained("cuda:0", rounds(50, 700, 700, 690, 695), slowing=True) == []
+    assert readings.settled_rate(rounds(50, 700, 700, 690, 695)) == 695
 
 
 def test_wrong_in_one_round_only() -> None:
-    (line,) = verdicts.sustained("cuda:1", rounds(50, 700, 700, 690, wrong=3), slowing=True)
+    (line,) = readings.sustained("cuda:1", rounds(50, 700, 700, 690, wrong=3), slowing=True)
     assert line == "numerics: cuda:1: 3 elements wrong in 1 of 4 rounds under load"
 
 
 def test_throttled_with_a_reason() -> None:
-    (line,) = verdicts.sustained("cuda:0", [*rounds(50, 700), *rounds(300, 300, conditions=HOT)], slowing=True)
+    (line,) = readings.sustained("cuda:0", [*rounds(50, 700), *rounds(300, 300, conditions=HOT)], slowing=True)
     assert line == "throttled: cuda:0: hardware thermal slowdown under load (1980 to 1200 MHz, 92 C)"
 
 
 def test_slower_without_a_reason() -> None:
     falling = rounds(50, 700, 700, 400, 400)
-    (line,) = verdicts.sustained("cuda:0", falling, slowing=True)
+    (line,) = readings.sustained("cuda:0", falling, slowing=True)
     assert line.startswith("throttled: cuda:0: from 700 to 400 TFLOP/s under load, and no reason is told")
-    assert verdicts.sustained("cpu", falling, slowing=False) == []
+    assert readings.sustained("cpu", falling, slowing=False) == []
 
 
 def test_a_power_cap_and_what_it_costs_are_no_finding() -> None:
     capped = {**COOL, "throttle": ["software power cap"]}
-    assert verdicts.sustained("cuda:0", rounds(50, 700, 690, 610, 600, conditions=capped), slowing=True) == []
+    assert readings.sustained("cuda:0", rounds(50, 700, 690, 610, 600, conditions=capped), slowing=True) == []
 
 
 def test_one_of_several_is_behind() -> None:
-    (line,) = verdicts.beside({"cuda:0": 700.0, "cuda:1": 690.0, "cuda:2": 500.0, "cuda:3": None})
+    (line,) = readings.beside({"cuda:0": 700.0, "cuda:1": 690.0, "cuda:2": 500.0, "cuda:3": None})
     assert line == "throttled: cuda:2: keeps up 500 TFLOP/s, another of its kind 700"
 
 
 def test_a_link_is_slow_one_way() -> None:
-    (line,) = verdicts.links({("a", "b"): 20.0, ("b", "a"): 50.0, ("a", "c"): 20.0, ("c", "a"): 21.0})
+    (line,) = readings.links({("a", "b"): 20.0, ("b", "a"): 50.0, ("a", "c"): 20.0, ("c", "a"): 21.0})
     assert line == "throttled: link a -> b: 20 GB/s, the other way 50"
 
 
 def test_errors_that_the_hardware_counted_meanwhile() -> None:
     before = {"uncorrected memory errors": 1, "correctable errors": 0}
-    assert verdicts.counted("cuda:0", before, {"uncorrected memory errors": 1, "correctable errors": 9}) == []
-    (line,) = verdicts.counted("cuda:0", before, {"uncorrected memory errors": 3})
+    assert readings.counted("cuda:0", before, {"uncorrected memory errors": 1, "correctable errors": 9}) == []
+    (line,) = readings.counted("cuda:0", before, {"uncorrected memory errors": 3})
     assert line == "device lost: cuda:0: 2 uncorrected memory errors during the check"
 
 
@@ -72,9 +72,9 @@ def test_errors_that_the_hardware_counted_meanwhile() -> None:
 )
 def test_notes(facts: dict[str, Any], expected: list[str]) -> None:
     known: dict[str, Any] = {"free": 80 * 10**9, "whole": 80 * 10**9, "others": [], "throttle": [], "counters": {}}
-    assert verdicts.notes("cuda:0", **{**known, **facts}) == expected
+    assert readings.notes("cuda:0", **{**known, **facts}) == expected
 
 
 def test_every_finding_begins_with_its_cause() -> None:
-    lines = verdicts.beside({"a": 1.0, "b": 9.0}) + verdicts.links({("a", "b"): 1.0, ("b", "a"): 9.0})
+    lines = readings.beside({"a": 1.0, "b": 9.0}) + readings.links({("a", "b"): 1.0, ("b", "a"): 9.0})
     assert all(map(exits.begins_with_word, lines))

@@ -2,35 +2,26 @@
 
 import subprocess
 from collections.abc import Callable
+from functools import partial
 
 import pytest
+from bench_code import bench_code
+from bench_code import held as bench_held
 
 pytestmark = pytest.mark.torch
 Snippet = Callable[..., subprocess.CompletedProcess[str]]
 
-HEAD = """
-import json, pathlib, sys, tempfile
-import torch
-if not hasattr(torch, "compile"): raise SystemExit(77)
-from suites import backends
-from suites.bench import Bench
-from suites.bundle import METRICS, Bundle
-from suites.cell import Cell
-from suites.coverage import covered
-from suites.devices import adapter
+HEAD = (
+    bench_code(backend='"aot_eager"', profile='"standard"', steps=1)
+    + """
+from suites.operator_coverage import covered
 from suites.operator_table import TABLE, Operator
-bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
-cell = Cell(id="c", axes={"backend": "aot_eager"}, device="cpu", profile="standard", seed=1)
-bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=1, ranks=1)
-def rows():
-    return [json.loads(line) for line in (bundle.folder / METRICS).read_text().splitlines()]
+rows = written
 """
+)
 
 
-def held(done: subprocess.CompletedProcess[str]) -> None:
-    if done.returncode == 77:
-        pytest.skip("this torch has no torch.compile, or marks no core operators")
-    assert done.returncode == 0, done.stdout + done.stderr
+held = partial(bench_held, lacks="this torch has no torch.compile, or marks no core operators")
 
 
 def test_each_operator_of_the_table_runs_and_has_a_row(snippet: Snippet) -> None:

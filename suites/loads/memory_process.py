@@ -1,4 +1,4 @@
-"""A process of its own for the processor's memory: run as `python -m suites.loads.hoarder`, it prints one JSON line.
+"""A process of its own for the processor's memory: `python -m suites.loads.memory_process` prints one JSON line.
 
 Its address space is bounded before it asks for too much, so the machine is never short of memory.
 """

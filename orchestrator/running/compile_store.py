@@ -8,7 +8,6 @@
 A folder that is not exactly what its manifest says is dropped, never used.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -19,7 +18,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.engines.compile_cache import CompileCache, files, remove
 from orchestrator.running.compile_key import key
 
@@ -39,7 +38,7 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Lent:
     """A cache that one attempt has; `keep` puts what was taken from it into the store."""
 
-    def __init__(self, store: "CompileCaches", parts: Mapping[str, str], cache: CompileCache) -> None:
+    def __init__(self, store: "CompileStore", parts: Mapping[str, str], cache: CompileCache) -> None:
         self._store = store
         self._parts = parts
         self.cache = cache
@@ -49,7 +48,7 @@ class Lent:
         self._store.keep(self._parts, self.cache.taken)
 
 
-class CompileCaches:
+class CompileStore:
     """The caches below a folder, made when the first is kept; they take at most about `most` bytes."""
 
     def __init__(self, root: Path, say: Callable[[str], None], *, most: int = MOST_BYTES) -> None:
@@ -58,10 +57,10 @@ class CompileCaches:
         self._most = most
 
     @contextmanager
-    def lent(self, parts: Mapping[str, str] | None) -> Iterator[Lent | None]:
+    def lent(self, parts: Mapping[str, str]) -> Iterator[Lent | None]:
         """The cache of these parts, empty at first; None where none is to be had: a cell can do without."""
-        with self._locked(key(parts)) if parts else _nothing() as is_ours:
-            lent = self._lend(parts) if parts and is_ours else None
+        with self._locked(key(parts)) as is_ours:
+            lent = self._lend(parts) if is_ours else None
             try:
                 yield lent
             finally:
@@ -136,7 +135,7 @@ class CompileCaches:
             yield False
             return
         try:
-            yield _is_taken(descriptor)
+            yield _is_ours(descriptor)
         finally:
             os.close(descriptor)
 
@@ -154,17 +153,12 @@ class CompileCaches:
                         del sizes[path]
 
 
-@contextmanager
-def _nothing() -> Iterator[bool]:
-    yield False
-
-
-def _is_taken(descriptor: int) -> bool:
+def _is_ours(descriptor: int) -> bool:
+    """Where there are no locks, nobody has it alone."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return disk.take(descriptor)
     except OSError:
         return False
-    return True
 
 
 def _last_used(folder: Path) -> float:
@@ -188,6 +182,10 @@ def _digests(folder: Path) -> dict[str, str]:
         for name in (*names, *(name for name in folders if Path(place, name).is_symlink())):
             path = Path(place, name)
             plain = path.is_file() and not path.is_symlink()
-            said = f"{path.stat().st_size} {hashlib.sha256(path.read_bytes()).hexdigest()}" if plain else "not plain"
-            found[path.relative_to(folder).as_posix()] = said
+            found[path.relative_to(folder).as_posix()] = _told(path) if plain else "not plain"
     return found
+
+
+def _told(path: Path) -> str:
+    with path.open("rb") as file:
+        return f"{path.stat().st_size} {hashlib.file_digest(file, 'sha256').hexdigest()}"

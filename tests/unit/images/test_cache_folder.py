@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.images.whole import whole_folder
+from orchestrator.images.cache_folder import whole_folder
 
 
 def filled(folder: Path) -> None:
