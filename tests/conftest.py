@@ -27,9 +27,10 @@ PYTHON_IMAGE = "torchmatrix-test/python:bookworm"  # minbase and python3, no tor
 
 
 def pytest_configure() -> None:
-    """A shell ignores ^C for what it starts in the background, and all that this starts would inherit it."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A shell ignores ^C for what it starts in the background, `nohup` the hangup; all we start would inherit that."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -76,9 +76,10 @@ def test_a_terminal_that_was_closed_is_a_listener_that_has_gone(tmp_path: Path) 
     program = (
         "import os, signal, sys\n"
         "from orchestrator.cli.output import say, show\n"
-        "signal.signal(signal.SIGHUP, lambda *_: None)\n"
+        # Blocked and waited for: a signal that came before a `pause` would leave it waiting for ever.
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})\n"
         "print('here', flush=True)\n"
-        "signal.pause()\n"
+        "signal.sigwait({signal.SIGHUP})\n"
         "say('a'); show('b'); say('c')\n"
         "open(sys.argv[1], 'w').write('went on')\n"
     )
