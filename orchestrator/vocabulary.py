@@ -180,3 +180,13 @@ class Evidence(StrEnum):
     VENDOR_CODE = "vendor-code"
     ISSUE = "issue"
     SECONDARY = "secondary"
+
+
+class ComparisonVerdict(StrEnum):
+    """What measured pairs say of a change, held against the margin that was promised to be caught."""
+
+    PASS = "PASS"  # noqa: S105 - a verdict
+    FAIL = "FAIL"
+    IMPROVED = "IMPROVED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    UNMEASURABLE = "UNMEASURABLE"

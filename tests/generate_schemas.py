@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parents[1] / "orchestrator" / "schemas"
 TYPES: dict[str, tuple[str, Any]] = {
     "attempt": ("attempt.json: one try at a cell, beside the bundle that it left", model.Attempt),
     "cell": ("cell.json: what the suite is asked to run", formats.CellFile),
+    "comparison": ("what `torchmatrix compare --json` prints", model.PairedComparison),
     "environment": ("environment.json: what the suite found", formats.EnvironmentFile),
     "images": ("what `torchmatrix images ls --json` prints", tuple[ImageFacts, ...]),
     "images-cleared": ("what `torchmatrix images gc --json` prints", ClearingAnswer),
@@ -38,6 +39,7 @@ TYPES: dict[str, tuple[str, Any]] = {
     "started": ("what `torchmatrix init --json` prints", Started),
     "structure": ("structure.json: exact counts of a run", formats.StructureFile),
     "summary": ("summary.json: what became of each cell of a run", formats.SummaryFile),
+    "trend": ("what `torchmatrix history --json` prints", model.Trend),
     "upgrade": ("what `torchmatrix upgrade --json` prints", model.Upgrade),
 }
 

@@ -13,7 +13,9 @@ import click
 from orchestrator.cli.build import build
 from orchestrator.cli.bump import bump
 from orchestrator.cli.check import check
+from orchestrator.cli.compare import compare
 from orchestrator.cli.facts import facts
+from orchestrator.cli.history import history
 from orchestrator.cli.images import images
 from orchestrator.cli.impact import impact
 from orchestrator.cli.init import init
@@ -36,6 +38,8 @@ VERBS: tuple[click.Command, ...] = (
     build,
     run,
     merge,
+    compare,
+    history,
     check,
     bump,
     impact,

@@ -35,6 +35,7 @@ from orchestrator.model.plan import (
     Uncovered,
 )
 from orchestrator.model.results import OWN_SYSTEM, Attempt, Case, CellResult, Counts, Exit, Host, Image, Log, Ready, Run
+from orchestrator.model.statistics import PairedComparison, Trend, TrendFlag
 from orchestrator.model.studies import Impact, Move, NearestGoal, RowImpact, State, Upgrade, UpgradeStep
 from orchestrator.model.support import Alternative, Answer, Difference, Observation, Reason
 
@@ -77,6 +78,7 @@ __all__ = [
     "Natural",
     "NearestGoal",
     "Observation",
+    "PairedComparison",
     "Place",
     "Placement",
     "Plan",
@@ -92,6 +94,8 @@ __all__ = [
     "Secret",
     "SecretSource",
     "State",
+    "Trend",
+    "TrendFlag",
     "Uncovered",
     "Upgrade",
     "UpgradeStep",

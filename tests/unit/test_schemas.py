@@ -20,6 +20,7 @@ NAMES = (
     "attempt",
     "cell",
     "check-answer",
+    "comparison",
     "environment",
     "images",
     "images-cleared",
@@ -37,6 +38,7 @@ NAMES = (
     "started",
     "structure",
     "summary",
+    "trend",
     "upgrade",
 )
 

@@ -39,7 +39,7 @@ KNOWS = {
     "planning": {"support", "results"},
     "images": {"engines"},
 }
-HEAVY = {"docker", "duckdb", "jinja2", "junitparser", "packaging", "pyarrow", "rich", "ruamel", "scipy"}
+HEAVY = {"docker", "duckdb", "jinja2", "junitparser", "numpy", "packaging", "pyarrow", "rich", "ruamel", "scipy"}
 SPEAKS = {"print", "input", "exit", "quit", "sys.exit", "os._exit", "click.echo", "click.secho", "SystemExit"}
 SPEAKS |= {f"sys.{stream}.write" for stream in ("stdout", "stderr")}
 EXCUSED = {
