@@ -18,6 +18,7 @@ _COLOURS = {
     ComparisonVerdict.UNMEASURABLE: "33",
 }
 _WIDEST = 80
+_LARGE = 1e5  # percent
 
 
 def comparison_page(
@@ -64,6 +65,8 @@ def share(number: float | None, *, signed: bool = True) -> str:
     if number is None:
         return "none"
     percent = number * 100
+    if abs(percent) >= _LARGE:
+        return f"{percent:{'+' if signed else ''}.3g} %"
     digits = max(0, 2 - math.floor(math.log10(abs(percent)))) if abs(percent) >= 1e-3 else 3  # noqa: PLR2004
     return f"{percent:{'+' if signed else ''}.{min(digits, 3)}f} %"
 

@@ -296,11 +296,9 @@ def _verdict(
     most = _lost(loss + reach, design)
     if least > margin:
         wanted = _pairs_for(found, design)
-        enough = (
-            f"about {wanted} pairs of this noise would" if wanted else f"no {_MOST_PAIRS:,} pairs of this noise would"
-        )
+        enough = f"about {wanted}" if wanted else f"not even {_MOST_PAIRS:,}"
         fact = f"these pairs find a loss from {_percent(_lost(least, design))} on, not one of {promised}"
-        return ComparisonVerdict.INCONCLUSIVE, f"{fact}: {enough}"
+        return ComparisonVerdict.INCONCLUSIVE, f"{fact}: {enough} of this noise would"
     if loss + reach < margin:
         return (
             ComparisonVerdict.PASS,
@@ -354,4 +352,4 @@ def _lost(of_ln: float, design: Design) -> float | None:
 
 
 def _percent(share: float | None) -> str:
-    return "more than can be written" if share is None else f"{share * 100:.2g} %"
+    return "no size" if share is None else f"{share * 100:.2g} %"

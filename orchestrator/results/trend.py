@@ -33,6 +33,7 @@ _APART = 4.0  # two levels lie so many times their own spread apart
 _VISITS = 5  # points, and a tenth of all, that make a level
 _RETURNS = 4  # moves between two levels that make them two speeds and not a change
 _FLOOR = 1e-4  # of ln: noise of a series that never moved
+_MATURE = 100  # points, from which on the few that lie in the shorter windows only do not matter for a level
 _REFRESH = 0.1  # a level is taken anew when it has so much more behind it
 
 
@@ -119,12 +120,13 @@ def _next(series: "Numbers", start: int, past: "Numbers") -> _Change | None:
     while end <= len(series):
         points = min(end - WINDOWS[0] - start, MEMORY)
         until = min(end + max(1, int(points * _REFRESH)), len(series) + 1)
-        hits = []
+        hits, levels = [], dict[int, _Level]()
         for window in WINDOWS:
-            first = max(end - window - MEMORY, start)
-            if end - window - first < least:
+            last = end - (WINDOWS[-1] if points >= _MATURE else window)
+            if last - start < least:
                 break
-            level = _level(series[first : end - window], past)
+            level = levels.get(last) or _level(series[max(last - MEMORY, start) : last], past)
+            levels[last] = level
             if (hit := _moved(series[end - window : until - 1], window, level)) is not None:
                 hits.append((end + hit, window, level))
         if hits:

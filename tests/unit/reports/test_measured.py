@@ -52,6 +52,7 @@ def test_colour_adds_nothing_to_the_words() -> None:
         (0.0, "+0.000 %"),
         (0.000012, "+0.001 %"),
         (12.3456, "+1235 %"),
+        (1e200, "+1e+202 %"),
         (None, "none"),
     ],
 )
