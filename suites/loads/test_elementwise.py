@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch.nn import functional
 
-from suites.formulas import TRAFFIC
 from suites.work import Work
 
 if TYPE_CHECKING:
@@ -104,7 +103,6 @@ def _elements(
             model=name,
             version="1",
             bytes=traffic,
-            formula=TRAFFIC,
         )
     )
 
@@ -121,6 +119,5 @@ def _rows(bench: Bench, kind: str, compute: Callable[..., torch.Tensor], operand
             model=kind,
             version="1",
             bytes=4 * shape[0] * shape[1] * (operands + 1),
-            formula=TRAFFIC,
         )
     )
