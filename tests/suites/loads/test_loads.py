@@ -108,3 +108,26 @@ platform.machine = lambda: "aarch64"
 assert not approximates(on("cpu", "inductor"))
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_takes_seconds_to_build_is_asked_for_all_operators_by_the_deep_profile_only(snippet: Snippet) -> None:
+    done = snippet("""
+from types import SimpleNamespace
+import pytest
+from suites import backends
+from suites.loads import test_compile as load
+from suites.operator_table import TABLE
+backends.ready = lambda backend: None
+asked = []
+load.covered = lambda bench, operators: asked.append(len(operators)) or []
+few = sum(one.first for one in TABLE)
+for backend, expected in (("openvino", [few, len(TABLE), len(TABLE)]), ("inductor", ["skipped", few, len(TABLE)])):
+    asked.clear()
+    for profile in ("smoke", "standard", "deep"):
+        try:
+            load.test_operators(SimpleNamespace(backend=backend, cell=SimpleNamespace(profile=profile)))
+        except pytest.skip.Exception:
+            asked.append("skipped")
+    assert asked == expected, (backend, asked)
+""")
+    assert done.returncode == 0, done.stderr
