@@ -12,6 +12,7 @@ import torch
 from suites import backends, compiling, expected, numerics, operators, roofline, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
+from suites.formulas import TRAFFIC
 from suites.precisions import dtype, result_dtype
 from suites.work import Compute, Labels, Work
 
@@ -193,13 +194,13 @@ class Bench:
 
         took = timing.timed(once, self.device, self.steps, self.cell.profile)
         self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
-        for metric, amount, unit, scale in (
-            ("tflops", work.flops, "TFLOP/s", 1e12),
-            ("gbps", work.bytes, "GB/s", 1e9),
+        for metric, amount, unit, scale, formula in (
+            ("tflops", work.flops, "TFLOP/s", 1e12, work.formula),
+            ("gbps", work.bytes, "GB/s", 1e9, TRAFFIC),
         ):
             if amount:
                 rate = None if took.seconds is None else amount / took.seconds / scale
-                told = {**rows.of_time(took), "spread": None, "formula": work.formula}
+                told = {**rows.of_time(took), "spread": None, "formula": formula}
                 self.row(work, metric, rate, unit, direction="higher", **told)
         roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process

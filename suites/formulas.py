@@ -12,11 +12,15 @@ ATTENTION = "2BHS(D+Dv)T"
 ATTENTION_CAUSAL = "2BHS(D+Dv)T, T of the mask's mean row"
 TRAINING = "6N+12LHQT a token"
 TRAFFIC = "read+written"
+"""Each operand once and the result once: the least that memory must carry, whatever an implementation moves beside."""
 BUS = "nccl-tests busbw"
 
 BACKWARD = {"matmul": 2.0, "attention": 2.5}
 """The backward pass in units of the forward: two products for each; flash-attention recomputes one of its two, so five
 for two (benchmarks/benchmark_flash_attention.py)."""
+BACKWARD_TRAFFIC = 2
+"""The same of the traffic: of a product two more, each of which reads and writes three matrices of these shapes; of
+attention the operands, the result and what flows back are read, and the gradients of all operands are written."""
 
 TOO_GOOD = 1.02
 """A fraction of what is attainable above this is an error in the data (a peak, a count or a clock), not a result."""
@@ -38,6 +42,21 @@ _BUS_FACTOR: Dict[str, Callable[[int], float]] = {
 def matmul_flops(batch: int, m: int, n: int, k: int) -> int:
     """A multiplication and an addition for each product."""
     return 2 * batch * m * n * k
+
+
+def matmul_traffic(batch: int, m: int, n: int, k: int, element: int, result: int) -> int:
+    """Bytes; `element` is the size of an operand's number, `result` that of a result's.
+
+    NVIDIA's Matrix Multiplication Background User's Guide counts so: MNK / (MK + NK + MN) operations a byte in fp16.
+    """
+    return batch * ((m * k + k * n) * element + m * n * result)
+
+
+def attention_traffic(
+    batch: int, heads: int, length: int, width: int, element: int, *, keys: int, key_heads: int
+) -> int:
+    """Bytes: query, key, value and result, however many keys a mask hides (FlashInfer, testing/utils.py)."""
+    return 2 * batch * width * element * (heads * length + key_heads * keys)
 
 
 def attention_flops(

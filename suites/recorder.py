@@ -170,9 +170,13 @@ class Recorder:
         if bad.outcome == "skipped":
             message = bad.longrepr[2] if isinstance(bad.longrepr, tuple) else str(bad.longrepr)
             message = message.removeprefix("Skipped: ")
+            known = getattr(bad, "wasxfail", "")
+            if known:
+                message = f"known issue: {known}: {self._lines.get(nodeid, 'failed')}"
             return Case(name=nodeid, outcome="skipped", message=message, detail="", seconds=seconds)
         outcome = "failed" if bad.when == "call" else "error"
-        message = self._lines.get(nodeid, "failed")
+        # What is known to fail and passes has no error: pytest says so itself.
+        message = self._lines.get(nodeid, bad.longreprtext)
         return Case(name=nodeid, outcome=outcome, message=message, detail=bad.longreprtext, seconds=seconds)
 
 

@@ -40,7 +40,9 @@ def parse(argv: Sequence[str]) -> Request:
     )
     parser.add_argument("--device", choices=DEVICES, help="where to run (default: the best device that is there)")
     parser.add_argument("--size", type=_count(16), metavar="N", help="edge length of the problems")
-    parser.add_argument("--steps", type=_count(1), metavar="N", help="timed repetitions of each load")
+    parser.add_argument(
+        "--steps", type=_count(1), metavar="N", help="timed repetitions of each load, fewer of a slow one"
+    )
     parser.add_argument("--compile", action="store_true", help="run the loads through torch.compile")
     parser.add_argument(
         "--backend", type=_name, metavar="NAME", help="eager, inductor, openvino, ... (implies --compile)"

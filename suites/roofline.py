@@ -57,4 +57,6 @@ def formula(work: Work, peak: Peak, rate: Optional[float], *, roof: bool = True)
     parts = [f"{rate:.5g} TFLOP/s {work.precision}"] if work.flops and rate else []
     parts += [f"{peak.gbps:.5g} GB/s * intensity"] if roof and work.bytes and peak.gbps else []
     limit = f"min({', '.join(parts)})" if len(parts) > 1 else parts[0]
-    return f"{work.formula or 'counted'} / {limit} of {peak.name}, {peak.source_id}"[:400]
+    counted = [work.formula or "counted"] if work.flops else []
+    counted += [formulas.TRAFFIC] if roof and work.bytes else []
+    return f"{', '.join(counted)} / {limit} of {peak.name}, {peak.source_id}"[:400]

@@ -10,14 +10,14 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from suites.throttle import harmful
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-METHOD = "2"
+METHOD = "3"
 """Raise it when anything here changes what a figure means: figures of two methods are two series."""
 
 WINDOW = 10  # calls
@@ -27,6 +27,8 @@ ROUNDS = 3  # of samples, before we give up
 UNREAD: Dict[str, Any] = {"clock_mhz": None, "temperature_c": None, "power_w": None, "throttle": None}
 """The conditions where nothing of them can be read."""
 CAP_S = {"smoke": 0.25, "standard": 2.0, "deep": 10.0}  # of warming up
+ROOM_S = {"smoke": 2.0, "standard": 2.0, "deep": 10.0}  # of all samples of a step together
+FEWEST = 4  # samples that can tell whether they agree
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,22 @@ class Timed:
 
 
 def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str) -> Timed:
-    """Warm up until it has settled, then take `steps` samples, and as many again while they are too noisy."""
-    warmup = warm_up(call, device, min(WINDOW, steps), CAP_S[profile])
+    """Warm up until it has settled, then take `steps` samples, and as many again while they are too noisy.
+
+    A slow step gets fewer samples, and the slowest is given up: one load must not hold up a whole profile.
+    """
+    warmup, lasts = warm_up(call, device, min(WINDOW, steps), CAP_S[profile])
+    room = ROOM_S[profile]
     seen = [device.conditions()]
     samples: List[float] = []
     why = ""
+    if lasts > room:
+        samples, why = [lasts], f"a step takes {lasts:.3g} s, and all its samples may take {room:g} s"
     for _ in range(ROUNDS):
-        samples += device.samples(call, steps)
+        if sum(samples) >= room:
+            break
+        number = max(FEWEST, fitting(steps, room - sum(samples), lasts))
+        samples += device.samples(call, min(steps, number))
         seen.append(device.conditions())
         why = unsteady(samples, device.STATISTIC)
         if not why:
@@ -74,15 +85,27 @@ def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str)
     )
 
 
-def warm_up(call: Callable[[], Any], device: ModuleType, window: int, cap_s: float) -> int:
-    """Calls until three windows agree or the time is up; returns how many calls there were."""
+def warm_up(call: Callable[[], Any], device: ModuleType, window: int, cap_s: float) -> Tuple[int, float]:
+    """Calls until three windows agree or the time is up; returns how many there were, and what the fastest took.
+
+    Three windows fit into the time, if a call does: of slow calls a window has fewer.
+    """
     deadline = time.monotonic() + cap_s
+    least = device.samples(call, 1)[0]
+    window = fitting(window, cap_s / 3, least)
     windows: List[float] = []
     while not settled(windows, SETTLED[device.STATISTIC]):
-        windows.append(one_figure(device.samples(call, window), device.STATISTIC))
+        taken = device.samples(call, window)
+        windows.append(one_figure(taken, device.STATISTIC))
+        least = min(least, *taken)
         if time.monotonic() >= deadline:
             break
-    return len(windows) * window
+    return 1 + len(windows) * window, least
+
+
+def fitting(number: int, room_s: float, lasts: float) -> int:
+    """As many calls of this length as there is room for, `number` at most; one at least."""
+    return max(1, min(number, int(room_s / max(lasts, 1e-9))))
 
 
 def settled(windows: Sequence[float], within: float) -> bool:
@@ -96,7 +119,7 @@ def unsteady(samples: Sequence[float], statistic: str) -> str:
 
     A median needs a narrow middle; a minimum needs to be found twice. Three samples or less say nothing either way.
     """
-    if len(samples) < 4:
+    if len(samples) < FEWEST:
         return ""
     if statistic == "min":
         half = len(samples) // 2

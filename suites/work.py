@@ -28,7 +28,8 @@ class Work(Labels):
 
     `compute` takes the inputs; `drive` turns it into what one step calls (a training step, say) and is given the
     module whose parameters it moves. `reference` is the formula in plain words where `compute` is not. `flops` and
-    `bytes` are what one step does, counted by the convention of `formulas` that `formula` names.
+    `bytes` are what one step does: operations by the convention of `formulas` that `formula` names, traffic by
+    `formulas.TRAFFIC`.
     """
 
     compute: Compute

@@ -26,6 +26,7 @@ from orchestrator.errors import TorchmatrixError
 @click.command()
 @options(file_option, select_option, tier_option, engine_option, jobs_option, json_option)
 @click.option("--here", is_flag=True, help="Ask only for what this machine can run: an unplaced row is no failure.")
+@click.option("--no-compile-cache", is_flag=True, help="Compile everything anew, and keep nothing of it.")
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of the matrix.")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Finish the run in this folder.")
 @click.option("--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs go.")
@@ -37,6 +38,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     jobs: int,
     as_json: bool,
     here: bool,
+    no_compile_cache: bool,
     plan_file: Path | None,
     resume: Path | None,
     runs: Path,
@@ -80,9 +82,11 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
                     resume=resume is not None,
                     jobs=jobs,
                     secrets=secrets,
+                    compile_cache=not no_compile_cache,
                 )
             except TorchmatrixError:
-                report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), here=here))
+                flags = [*["--here"] * here, *["--no-compile-cache"] * no_compile_cache]
+                report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), *flags))
                 raise
             report(done, folder, as_json=as_json)
     sys.exit(exit_code(done, here=here))

@@ -80,9 +80,9 @@ def rerun(cell: PlannedCell, plan: Plan) -> str:
     return " ".join(shlex.quote(text.one_line(word)) for word in words)
 
 
-def resume(folder: str, *, here: bool) -> str:
-    """The line to paste that finishes the run in a folder; `here` as the run was asked for."""
-    return f"torchmatrix run {'--here ' if here else ''}--resume {shlex.quote(text.one_line(folder))}"
+def resume(folder: str, *flags: str) -> str:
+    """The line to paste that finishes the run in a folder, with the flags that the run was asked for with."""
+    return " ".join(("torchmatrix run", *flags, "--resume", shlex.quote(text.one_line(folder))))
 
 
 def cases(result: CellResult) -> str:

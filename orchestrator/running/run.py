@@ -53,6 +53,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     resume: bool = False,
     jobs: int = 2,
     secrets: Secrets = NONE,
+    compile_cache: bool = True,
 ) -> Run:
     """Runs the placed cells of the plan in the run folder `out`, whose lock is held, and merges what came of them.
 
@@ -68,7 +69,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
             _resume(plan, out, log, engine, say)
         else:
             _begin(plan, out, log, engine)
-        caches = CompileStore(site.cache / "compile", say)
+        caches = CompileStore(site.cache / "compile", say) if compile_cache else None
         setting = cells.Setting(
             out=out, engine=engine, host=host, suites=suites, journal=log, secrets=secrets, caches=caches
         )

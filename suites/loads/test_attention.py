@@ -10,8 +10,16 @@ from torch.nn import functional
 
 from suites import gradients
 from suites.backends import INFERENCE_ONLY
-from suites.formulas import ATTENTION, ATTENTION_CAUSAL, BACKWARD, attention_flops
+from suites.formulas import (
+    ATTENTION,
+    ATTENTION_CAUSAL,
+    BACKWARD,
+    BACKWARD_TRAFFIC,
+    attention_flops,
+    attention_traffic,
+)
 from suites.loads import attention_kernels
+from suites.precisions import dtype
 from suites.work import Work
 
 if TYPE_CHECKING:
@@ -90,7 +98,7 @@ def test_gradients(bench: Bench, mask: str, precision: str) -> None:
     """The gradients of query, key and value."""
     if bench.backend in INFERENCE_ONLY:
         pytest.skip(f"not applicable: {bench.backend} compiles inference only")
-    _fused(bench, "gradients", mask, precision, drive=gradients.of_inputs, passes=1 + BACKWARD["attention"])
+    _fused(bench, "gradients", mask, precision, drive=gradients.of_inputs, backward=True)
 
 
 def _needs_sdpa() -> None:
@@ -113,7 +121,7 @@ def _attention(  # noqa: PLR0913 - attention has many sides
     queries: Optional[int] = None,
     keys: Optional[int] = None,
     heads: int = _HEADS,
-    passes: float = 1,
+    backward: bool = False,
     **more: Any,
 ) -> None:
     """`heads` are those of key and value."""
@@ -121,6 +129,8 @@ def _attention(  # noqa: PLR0913 - attention has many sides
     keys = keys or queries
     shape, other = (1, _HEADS, queries, _WIDTH), (1, heads, keys, _WIDTH)
     flops = attention_flops(1, _HEADS, queries, _WIDTH, mask == "causal", keys=keys)
+    element = torch.empty(0, dtype=dtype(precision)).element_size()
+    traffic = attention_traffic(1, _HEADS, queries, _WIDTH, element, keys=keys, key_heads=heads)
     told = "x".join(map(str, shape))
     bench.run(
         Work(
@@ -134,7 +144,8 @@ def _attention(  # noqa: PLR0913 - attention has many sides
             precision=precision,
             model="attention",
             version="1",
-            flops=int(passes * flops),
+            flops=int(flops * (1 + BACKWARD["attention"] * backward)),
+            bytes=traffic * (1 + BACKWARD_TRAFFIC * backward),
             formula=ATTENTION_CAUSAL if mask == "causal" else ATTENTION,
             **{"reference": attention_kernels.formula(mask), **more},
         )

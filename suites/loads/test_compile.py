@@ -38,16 +38,18 @@ def test_sizes_of_product(bench: Bench) -> None:
 def test_operators(bench: Bench) -> None:
     """The operators that models use, each by itself: what the backend takes over, and that it computes it right.
 
-    In the smallest profile a few, and only for a vendor's backend: inductor takes seconds for each kernel it builds.
+    A vendor's backend is asked for a few of them from the smallest profile on, and inductor from the next one on: it
+    takes seconds to build each kernel. The profile above asks for all.
     """
-    small = bench.cell.profile == "smoke"
+    vendors = bench.backend in backends.INFERENCE_ONLY
+    few = bench.cell.profile == ("smoke" if vendors else "standard")
     if bench.backend == "eager":
         pytest.skip("not applicable: eager compiles nothing")
-    if small and bench.backend not in backends.INFERENCE_ONLY:
+    if bench.cell.profile == "smoke" and not vendors:
         pytest.skip("not applicable: the smoke profile asks only a vendor's backend for its operators")
     backends.ready(bench.backend)
     try:
-        answers = covered(bench, [one for one in TABLE if one.first or not small])
+        answers = covered(bench, [one for one in TABLE if one.first or not few])
     except Exception as error:
         missing = backends.toolchain_missing(error) if bench.backend == "inductor" else None
         if missing:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from typing import TYPE_CHECKING, Callable, Dict
 
 import pytest
 import torch
 from torch.nn import functional
 
-from suites.formulas import TRAFFIC
 from suites.work import Work
 
 if TYPE_CHECKING:
@@ -49,12 +49,23 @@ RANGES = {
     "log.tiny": (torch.log, 1.2e-38, 1e-37),
     "tanh.small": (torch.tanh, -1e-3, 1e-3),  # (e^2x - 1) / (e^2x + 1) loses three digits here
     "tanh.large": (torch.tanh, 3.0, 50.0),  # and is infinity over infinity at the end of this
-    # Torch 2.6 is 1.4e-7 off on a processor, however small the result: nearer to zero it fails, by 6000 roundings.
+    "erf.near_zero": (torch.erf, -1e-3, 1e-3),  # 1 - what is nearly 1 loses four digits here
     "erf.small": (torch.erf, -0.1, 0.1),
     "erf.large": (torch.erf, 0.5, 10.0),
     "sin.turn": (torch.sin, -3.2, 3.2),
     "sin.far": (torch.sin, 1e4, 1e5),  # where a turn that is not taken off exactly is lost
 }
+
+
+ERF = "https://github.com/pytorch/pytorch/issues/198183"
+"""On x86 torch's own vectors compute erf to 1.5e-7 of one, however small it is (Abramowitz and Stegun 7.1.26)."""
+
+
+def _approximates_erf(bench: Bench) -> bool:
+    """Whether erf is that of ERF: in inductor's kernels, and in a torch without MKL, as Debian's 2.6 is."""
+    if bench.device.place() != "cpu" or platform.machine() != "x86_64":
+        return False
+    return bench.backend == "inductor" or (not torch.backends.mkl.is_available() and torch.__version__ >= "2.6")
 
 
 def test_chain(bench: Bench) -> None:
@@ -84,8 +95,10 @@ def test_reduction(bench: Bench, name: str) -> None:
 
 @LATER
 @pytest.mark.parametrize("name", RANGES)
-def test_function(bench: Bench, name: str) -> None:
+def test_function(bench: Bench, request: pytest.FixtureRequest, name: str) -> None:
     """A function over a range in which it is known to go wrong."""
+    if name == "erf.near_zero" and _approximates_erf(bench):
+        request.applymarker(pytest.mark.xfail(raises=AssertionError, reason=ERF))
     function, low, high = RANGES[name]
     values = torch.linspace(low, high, 64 * bench.size, dtype=torch.float64).float().to(bench.device.place())
     _elements(bench, name, function, values, 8 * values.numel())
@@ -104,7 +117,6 @@ def _elements(
             model=name,
             version="1",
             bytes=traffic,
-            formula=TRAFFIC,
         )
     )
 
@@ -121,6 +133,5 @@ def _rows(bench: Bench, kind: str, compute: Callable[..., torch.Tensor], operand
             model=kind,
             version="1",
             bytes=4 * shape[0] * shape[1] * (operands + 1),
-            formula=TRAFFIC,
         )
     )

@@ -9,8 +9,9 @@ import torch
 
 from suites import gradients
 from suites.backends import INFERENCE_ONLY
-from suites.formulas import BACKWARD, MATMUL, matmul_flops
+from suites.formulas import BACKWARD, BACKWARD_TRAFFIC, MATMUL, matmul_flops, matmul_traffic
 from suites.loads import capabilities
+from suites.precisions import dtype, result_dtype
 from suites.work import Work
 
 if TYPE_CHECKING:
@@ -82,16 +83,17 @@ def test_gradients(bench: Bench, precision: str) -> None:
     if bench.backend in INFERENCE_ONLY:
         pytest.skip(f"not applicable: {bench.backend} compiles inference only")
     n = bench.size
-    _product(bench, "gradients", (n, n), (n, n), precision, 1 + BACKWARD["matmul"], drive=gradients.of_inputs)
+    _product(bench, "gradients", (n, n), (n, n), precision, backward=True, drive=gradients.of_inputs)
 
 
 def _product(
-    bench: Bench, kind: str, left: Shape, right: Shape, precision: str, passes: float = 1, **more: Any
+    bench: Bench, kind: str, left: Shape, right: Shape, precision: str, *, backward: bool = False, **more: Any
 ) -> None:
     lacking = capabilities.lacking(bench, precision)
     if lacking:
         pytest.skip(lacking)
-    batch = left[0] if len(left) == 3 else 1
+    sizes = (left[0] if len(left) == 3 else 1, left[-2], right[-1], left[-1])
+    element, result = (torch.empty(0, dtype=of(precision)).element_size() for of in (dtype, result_dtype))
     kept = torch.get_float32_matmul_precision()
     if precision == "tf32":
         torch.set_float32_matmul_precision("high")
@@ -107,7 +109,8 @@ def _product(
                 precision=precision,
                 model="matmul",
                 version="1",
-                flops=int(passes * matmul_flops(batch, left[-2], right[-1], left[-1])),
+                flops=int(matmul_flops(*sizes) * (1 + BACKWARD["matmul"] * backward)),
+                bytes=matmul_traffic(*sizes, element, result) * (1 + BACKWARD_TRAFFIC * backward),
                 formula=MATMUL,
                 **{"compute": torch.matmul, **more},
             )

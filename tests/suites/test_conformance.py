@@ -74,6 +74,38 @@ def test_metrics(eager_bundle: Path) -> None:
 
 
 @pytest.mark.torch
+@pytest.mark.parametrize(
+    ("load", "precision", "flops", "moved"),
+    [
+        # 64 is the size; four heads of width 64
+        ("matmul.square", "fp32", 2 * 64**3, 3 * 64**2 * 4),
+        ("matmul.square", "bf16", 2 * 64**3, 3 * 64**2 * 2),
+        ("matmul.skinny", "fp32", 2 * 4 * 64**2, (2 * 4 * 64 + 64**2) * 4),
+        ("matmul.gradients", "fp32", 3 * 2 * 64**3, 3 * 3 * 64**2 * 4),
+        ("attention.formula.causal", "fp32", 2 * 4 * 64**3, 4 * 4 * 64**2 * 4),
+        ("elementwise.chain", "fp32", 0, 3 * 4 * 64**2 * 4),
+    ],
+)
+def test_rates_are_of_what_a_step_must_do(
+    eager_bundle: Path, load: str, precision: str, flops: int, moved: int
+) -> None:
+    lines = (eager_bundle / formats.METRICS).read_bytes().splitlines()
+    rows = {
+        row.metric: row
+        for row in (msgspec.json.decode(line, type=formats.MetricRow) for line in lines)
+        if (row.load, row.precision) == (load, precision)
+    }
+    milliseconds, moving = rows["latency"].value, rows["gbps"].value
+    assert milliseconds is not None
+    assert moving is not None
+    assert moving * milliseconds * 1e6 == pytest.approx(moved)
+    assert rows["gbps"].formula == "read+written"
+    computing = rows["tflops"].value if "tflops" in rows else 0
+    assert computing is not None
+    assert computing * milliseconds * 1e9 == pytest.approx(flops)
+
+
+@pytest.mark.torch
 def test_structure_of_an_eager_run_names_no_backend(eager_bundle: Path) -> None:
     structure = msgspec.json.decode((eager_bundle / formats.STRUCTURE).read_bytes(), type=formats.StructureFile)
     assert structure.backends == ()

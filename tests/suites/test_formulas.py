@@ -37,6 +37,44 @@ def test_attention_with_other_values_and_its_backward_pass() -> None:
     assert formulas.BACKWARD == {"matmul": 2.0, "attention": 2.5}  # forward and backward: 3 and 3.5 times the forward
 
 
+@pytest.mark.parametrize(
+    ("m", "n", "k", "intensity"),
+    [
+        # NVIDIA, Matrix Multiplication Background User's Guide: MNK / (MK + NK + MN) operations a byte of fp16; its
+        # examples are 8192 x 128 x 8192 (124.1, bound by memory on a V100) and 8192^3 (2730)
+        (8192, 128, 8192, 124.1),
+        (8192, 8192, 8192, 2730.7),
+    ],
+)
+def test_a_product_reads_both_operands_and_writes_the_result(m: int, n: int, k: int, intensity: float) -> None:
+    moved = formulas.matmul_traffic(1, m, n, k, 2, 2)
+    assert matmul_flops(1, m, n, k) / moved == pytest.approx(intensity, abs=0.05)
+    assert formulas.matmul_traffic(3, m, n, k, 2, 2) == 3 * moved
+
+
+def test_a_product_of_narrow_numbers_writes_wider_ones() -> None:
+    assert formulas.matmul_traffic(1, 2, 3, 4, 1, 2) == (8 + 12) * 1 + 6 * 2
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "key_heads", "expected"),
+    [
+        # FlashInfer, testing/utils.py:attention_tb_per_sec: query, key, value and result, in bf16
+        (1024, 1024, 8, 4 * 1024 * 8 * 64 * 2),
+        (1, 1024, 8, (2 * 1 * 8 + 2 * 1024 * 8) * 64 * 2),
+        (1024, 1024, 2, (2 * 1024 * 8 + 2 * 1024 * 2) * 64 * 2),
+    ],
+)
+def test_attention_reads_three_and_writes_one(queries: int, keys: int, key_heads: int, expected: int) -> None:
+    assert formulas.attention_traffic(1, 8, queries, 64, 2, keys=keys, key_heads=key_heads) == expected
+
+
+def test_the_backward_pass_moves_twice_as_much() -> None:
+    m, n, k = 5, 7, 11
+    two_products = formulas.matmul_traffic(1, m, k, n, 4, 4) + formulas.matmul_traffic(1, k, n, m, 4, 4)
+    assert two_products == formulas.BACKWARD_TRAFFIC * formulas.matmul_traffic(1, m, n, k, 4, 4)
+
+
 def test_algorithm_bandwidth_is_in_billions() -> None:
     assert algorithm_bandwidth(2_000_000_000, 0.5) == 4.0
 

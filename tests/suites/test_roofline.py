@@ -39,7 +39,12 @@ def test_the_row_names_its_peak_and_source() -> None:
 def test_what_moves_much_is_held_to_the_bandwidth() -> None:
     ((_, row),) = written(flops=10**6, bytes=10**9)
     assert row["value"] == pytest.approx(10**9 / 3350e9 / 1e-3)
-    assert "min(989 TFLOP/s bf16, 3350 GB/s * intensity)" in row["formula"]
+    assert row["formula"].startswith("2mnk, read+written / min(989 TFLOP/s bf16, 3350 GB/s * intensity) of ")
+
+
+def test_what_computes_nothing_is_held_to_the_bandwidth_alone() -> None:
+    ((_, row),) = written(flops=0, bytes=10**9, formula="")
+    assert row["formula"].startswith("read+written / 3350 GB/s * intensity of ")
 
 
 @pytest.mark.parametrize(("matmul", "peak"), [("highest", 67), ("high", 494.5)])
@@ -69,7 +74,7 @@ def test_no_peak_no_row(name: str, precision: str) -> None:
 def test_a_model_has_its_mfu_too() -> None:
     rows = dict(written(load="model.step", seconds=1e-3, bytes=10**6))
     assert rows["mfu"]["value"] == pytest.approx(MATMUL / 1e-3 / 989e12)
-    assert "GB/s" not in rows["mfu"]["formula"]
+    assert rows["mfu"]["formula"].startswith("2mnk / 989 TFLOP/s bf16 of ")
 
 
 def test_a_slice_is_named() -> None:

@@ -83,6 +83,26 @@ def test_teardown(messy): pass
     assert progress(out)[-1] == {"event": "final", "exit": 1, "tests": 8}
 
 
+def test_what_is_known_to_fail_is_skipped_with_its_link_and_fails_once_it_passes(
+    session: Callable[..., tuple[int, Path]],
+) -> None:
+    code, out = session("""
+known = pytest.mark.xfail(raises=AssertionError, reason="https://example.org/1")
+@known
+def test_fails(bench): raise AssertionError("numerics: off by 2")
+@known
+def test_breaks(bench): raise KeyError("x")
+@known
+def test_passes(bench): pass
+""")
+    assert code == 1
+    assert cases(out) == {
+        "test_fails": ("skipped", "known issue: https://example.org/1: numerics: off by 2"),
+        "test_breaks": ("failure", "KeyError: 'x'"),
+        "test_passes": ("failure", "[XPASS(strict)] https://example.org/1"),
+    }
+
+
 def test_a_file_that_cannot_be_collected_is_an_error_of_its_own(session: Callable[..., tuple[int, Path]]) -> None:
     code, out = session("import nothing_of_this_name\n")
     assert code == 1

@@ -59,25 +59,60 @@ def test_settled_are_three_windows_that_agree(windows: list[float], expected: bo
 
 
 def test_a_warm_up_goes_on_until_the_clock_has_settled() -> None:
-    falling = [2.0] * 10 + [1.5] * 10 + [1.2] * 10
-    made = device(chain(falling, repeat(1.0)))
+    falling = [0.02] * 11 + [0.015] * 10 + [0.012] * 10
+    made = device(chain(falling, repeat(0.01)))
     took = timed(lambda: None, made, 20, "deep")
-    assert took.seconds == 1.0
-    assert took.warmup == 60, "three windows that fall, three that agree"
+    assert took.seconds == 0.01
+    assert took.warmup == 61, "one that tells how long it takes, three windows that fall, three that agree"
     assert took.samples == 20
 
 
 def test_a_device_that_never_settles_and_never_repeats_is_unmeasurable() -> None:
-    took = timed(lambda: None, device(cycle([1.0, 2.0, 3.0, 4.0, 5.0])), 10, "smoke")
+    took = timed(lambda: None, device(cycle([0.01, 0.02, 0.03, 0.04, 0.05])), 10, "smoke")
     assert took.seconds is None
     assert took.why.startswith("the middle half of its samples is ")
     assert took.samples == 10 * timing.ROUNDS
 
 
 def test_noise_that_passes_is_sampled_through() -> None:
-    made = device(chain(repeat(1.0, 30), cycle_of(1.0, 4.0, 10), repeat(1.0)))
+    made = device(chain(repeat(0.001, 31), cycle_of(0.001, 0.004, 10), repeat(0.001)))
     took = timed(lambda: None, made, 10, "smoke")
-    assert (took.seconds, took.samples, took.why) == (1.0, 30, "")
+    assert (took.seconds, took.samples, took.why) == (0.001, 30, "")
+
+
+def test_a_slow_step_gets_fewer_samples_and_shorter_windows() -> None:
+    made = device(repeat(0.25))
+    took = timed(lambda: None, made, 50, "standard")
+    assert (took.seconds, took.samples, took.why) == (0.25, 8, ""), "2 s of samples"
+    assert took.warmup == 1 + 3 * 2, "and 2 s to warm up in"
+
+
+def test_a_slower_step_gets_as_many_as_tell_whether_they_agree() -> None:
+    took = timed(lambda: None, device(repeat(1.5)), 50, "standard")
+    assert (took.seconds, took.samples, took.why) == (1.5, timing.FEWEST, "")
+
+
+def test_nobody_gets_more_samples_than_were_asked_for() -> None:
+    assert timed(lambda: None, device(repeat(1.5)), 2, "standard").samples == 2
+
+
+def test_noise_does_not_outlast_the_room_for_samples() -> None:
+    took = timed(lambda: None, device(cycle([0.1, 0.1, 0.9, 0.9])), 50, "standard")
+    assert took.seconds is None
+    assert took.samples == 20, "one round: it takes 10 s where 2 were left"
+
+
+def test_a_step_that_takes_too_long_is_given_up() -> None:
+    made = device(repeat(2.5))
+    took = timed(lambda: None, made, 50, "standard")
+    assert (took.seconds, took.samples) == (None, 1)
+    assert took.why == "a step takes 2.5 s, and all its samples may take 2 s"
+    assert took.spread["minimum"] == 2.5
+    assert made.calls == took.warmup, "no call more"
+
+
+def test_one_slow_call_is_no_slow_step() -> None:
+    assert timed(lambda: None, device(chain([9.0], repeat(0.01))), 10, "smoke").seconds == 0.01
 
 
 def cycle_of(low: float, high: float, number: int) -> list[float]:
@@ -86,7 +121,7 @@ def cycle_of(low: float, high: float, number: int) -> list[float]:
 
 def test_a_throttled_figure_is_none_and_names_the_reason() -> None:
     hot = {**COOL, "throttle": ["hardware thermal slowdown"], "temperature_c": 91.0}
-    took = timed(lambda: None, device(repeat(1.0), [COOL, hot]), 5, "smoke")
+    took = timed(lambda: None, device(repeat(0.01), [COOL, hot]), 5, "smoke")
     assert took.seconds is None
     assert took.why == "the device throttled: hardware thermal slowdown"
     assert took.conditions["temperature_c"] == 91.0

@@ -122,11 +122,13 @@ assert load.slow_pairs(dict.fromkeys("abc", 5.0)) == []
 
 def test_sizes_go_up_to_what_memory_allows(snippet: Snippet) -> None:
     done = snippet(f"""{HEAD}
-assert load.sizes("smoke", 16 << 30, 2) == [1 << 10, 1 << 20]
-assert load.sizes("standard", 80 << 30, 8)[-1] == 64 << 20
-assert load.sizes("standard", 1 << 40, 2)[-1] == 256 << 20
-assert load.sizes("deep", 1 << 50, 2)[-1] == 1 << 30
-assert load.sizes("deep", 1, 2) == [1 << 10]
+assert load.sizes("smoke", "cuda", 16 << 30, 2) == [1 << 10, 1 << 20]
+assert load.sizes("standard", "cuda", 80 << 30, 8)[-1] == 64 << 20
+assert load.sizes("standard", "cuda", 1 << 40, 2)[-1] == 256 << 20
+assert load.sizes("deep", "cuda", 1 << 50, 2)[-1] == 1 << 30
+assert load.sizes("standard", "cpu", 1 << 40, 3)[-1] == 64 << 20
+assert load.sizes("deep", "cpu", 1 << 50, 3)[-1] == 1 << 30
+assert load.sizes("deep", "cuda", 1, 2) == [1 << 10]
 """)
     assert done.returncode == 0, done.stderr
 

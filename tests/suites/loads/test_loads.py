@@ -73,6 +73,7 @@ torch.matmul = lambda left, other: right(left, other) * (1.1 if left.dtype == to
         ("s = torch.sin; torch.sin = lambda x: s(x - torch.round(x / 6.2831855) * 6.2831855)", "sin.far"),
         ("e = torch.exp; torch.exp = lambda x: e(x.clamp(max=88.0))", "exp.near_overflow"),
         ("i = torch.log; torch.log = lambda x: i(x + 1e-38)", "log.tiny"),
+        ("e = torch.erf; torch.erf = lambda x: 1 - (1 - e(x))", "erf.near_zero"),
     ],
 )
 def test_a_short_cut_is_found_where_it_shows(snippet: Snippet, tmp_path: Path, fault: str, case: str) -> None:
@@ -87,3 +88,46 @@ def test_a_short_cut_is_found_where_it_shows(snippet: Snippet, tmp_path: Path, f
     assert f"test_function[{case}]" in found
     assert all(name.startswith(f"test_function[{function}.") for name in found)
     assert found[f"test_function[{case}]"].startswith("numerics: ")
+
+
+def test_erf_near_zero_is_known_to_be_wrong_where_torch_approximates_it(snippet: Snippet) -> None:
+    done = snippet("""
+import platform
+from types import SimpleNamespace
+import torch
+from suites.loads.test_elementwise import _approximates_erf as approximates
+def on(place, backend):
+    return SimpleNamespace(device=SimpleNamespace(place=lambda: place), backend=backend)
+platform.machine = lambda: "x86_64"
+assert approximates(on("cpu", "inductor"))
+assert not approximates(on("cuda", "inductor"))
+for mkl, version, expected in ((True, "2.6.0", False), (False, "2.6.0", True), (False, "1.13.0", False)):
+    torch.backends.mkl.is_available, torch.__version__ = (lambda: mkl), type(torch.__version__)(version)
+    assert approximates(on("cpu", "eager")) is expected, version
+platform.machine = lambda: "aarch64"
+assert not approximates(on("cpu", "inductor"))
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_takes_seconds_to_build_is_asked_for_all_operators_by_the_deep_profile_only(snippet: Snippet) -> None:
+    done = snippet("""
+from types import SimpleNamespace
+import pytest
+from suites import backends
+from suites.loads import test_compile as load
+from suites.operator_table import TABLE
+backends.ready = lambda backend: None
+asked = []
+load.covered = lambda bench, operators: asked.append(len(operators)) or []
+few = sum(one.first for one in TABLE)
+for backend, expected in (("openvino", [few, len(TABLE), len(TABLE)]), ("inductor", ["skipped", few, len(TABLE)])):
+    asked.clear()
+    for profile in ("smoke", "standard", "deep"):
+        try:
+            load.test_operators(SimpleNamespace(backend=backend, cell=SimpleNamespace(profile=profile)))
+        except pytest.skip.Exception:
+            asked.append("skipped")
+    assert asked == expected, (backend, asked)
+""")
+    assert done.returncode == 0, done.stderr

@@ -85,10 +85,8 @@ def test_the_line_to_paste_runs_that_cell_and_nothing_else(
 
 
 def test_the_line_that_finishes_a_run_is_quoted(every_status: Run) -> None:
-    assert (
-        overview.resume("runs/20261009-101500-4f2a", here=False) == "torchmatrix run --resume runs/20261009-101500-4f2a"
-    )
-    assert overview.resume("/my runs/a", here=True) == "torchmatrix run --here --resume '/my runs/a'"
+    assert overview.resume("runs/20261009-101500-4f2a") == "torchmatrix run --resume runs/20261009-101500-4f2a"
+    assert overview.resume("/my runs/a", "--here") == "torchmatrix run --here --resume '/my runs/a'"
 
 
 def test_an_expected_failure_is_not_among_the_failing_cases(every_status: Run) -> None:

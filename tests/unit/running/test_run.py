@@ -2,6 +2,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ from orchestrator.errors import ExitCode, InfrastructureError, InputError, Inter
 from orchestrator.images.failure import BuildFailure, Stage
 from orchestrator.model import Plan, Run
 from orchestrator.results.merge import merge, read_plan
-from orchestrator.running import folder
+from orchestrator.running import cells, folder
 from orchestrator.running.run import engine_of, run_plan, suites_folder
 from orchestrator.settings import load_site
 from orchestrator.vocabulary import Cause, Status, Step
@@ -36,8 +37,10 @@ def run(tmp_path: Path) -> Path:
     return new_run(tmp_path)
 
 
-def go(plan: Plan, run: Path, say: Callable[[str], None], *, resume: bool = False) -> Run:
-    return run_plan(plan, SITE, HereEngine(), run, host=HOST, suites=TINY, say=say, resume=resume)
+def go(plan: Plan, run: Path, say: Callable[[str], None], *, resume: bool = False, compile_cache: bool = True) -> Run:
+    return run_plan(
+        plan, SITE, HereEngine(), run, host=HOST, suites=TINY, say=say, resume=resume, compile_cache=compile_cache
+    )
 
 
 def test_a_plan_becomes_a_run_with_a_result_for_each_planned_cell(run: Path, said: list[str]) -> None:
@@ -52,6 +55,22 @@ def test_a_plan_becomes_a_run_with_a_result_for_each_planned_cell(run: Path, sai
     ]
     assert said[1].endswith("numerics: off by one")
     check(run)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_cells_have_a_compile_cache_unless_none_is_wanted(
+    run: Path, said: list[str], monkeypatch: pytest.MonkeyPatch, wanted: bool
+) -> None:
+    settings: list[cells.Setting] = []
+    ran = cells.run_cell
+
+    def noted(turn: Any, prepare: Any, setting: cells.Setting, *rest: Any) -> bool:
+        settings.append(setting)
+        return ran(turn, prepare, setting, *rest)
+
+    monkeypatch.setattr(cells, "run_cell", noted)
+    go(plan_of((planned("pass", 0),)), run, said.append, compile_cache=wanted)
+    assert [setting.caches is not None for setting in settings] == [wanted]
 
 
 def test_the_end_is_what_a_merge_of_its_folder_gives(run: Path, said: list[str]) -> None:
