@@ -53,7 +53,7 @@ def read(folder: Path, cell: str) -> tuple[Attempt, Bundle]:
     Without our own `attempt.json` (a CI job hands in what the suite wrote) the bundle's final line stands for the exit.
     """
     bundle = read_bundle(folder)
-    attempt, problem = _read_attempt(folder)
+    attempt, problem = read_attempt(folder)
     if attempt is None:
         final = bundle.progress.final
         attempt = Attempt(cell=cell, number=_number(folder), exit=Exit(code=final.exit if final is not None else None))
@@ -65,7 +65,8 @@ def read(folder: Path, cell: str) -> tuple[Attempt, Bundle]:
     return attempt, bundle
 
 
-def _read_attempt(folder: Path) -> tuple[Attempt | None, str]:
+def read_attempt(folder: Path) -> tuple[Attempt | None, str]:
+    """The attempt that was committed in a folder, or None; and why, where a file is there that is not one."""
     try:
         return msgspec.json.decode(read_plain(folder / formats.ATTEMPT, MAX_JSON), type=Attempt, strict=True), ""
     except FileNotFoundError:
@@ -76,7 +77,7 @@ def _read_attempt(folder: Path) -> tuple[Attempt | None, str]:
 
 def _cell_of(folder: Path) -> str:
     """The cell of a bundle: by our own file, else by the suite's, else by the folder's place in a run."""
-    attempt, _ = _read_attempt(folder)
+    attempt, _ = read_attempt(folder)
     if attempt is not None:
         return attempt.cell
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestrator import disk
 from orchestrator.engines.owner import is_gone, parse, this_process
 from orchestrator.errors import InputError, InputErrors
 from orchestrator.masking import NOTHING, Masker
@@ -22,6 +23,7 @@ from orchestrator.settings.sources import value_of
 
 _PREFIX = "torchmatrix-secrets-"
 _OWNER = "owner.json"
+_MAX_OWNER = 1 << 16
 
 
 class Secrets(Struct, frozen=True, kw_only=True):
@@ -110,9 +112,9 @@ def _remove(root: Path) -> None:
 
 def _sweep() -> None:
     for root in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             if root.is_symlink() or root.stat().st_uid != os.getuid():
                 continue
-            owner = parse(str(json.loads((root / _OWNER).read_bytes())["owner"]))
+            owner = parse(str(json.loads(disk.read_regular(root / _OWNER, _MAX_OWNER))["owner"]))
             if owner is not None and is_gone(owner):
                 _remove(root)
