@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from orchestrator import formats, text
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, refuse_shortage
 from orchestrator.formats import CellFile
 from orchestrator.model import Attempt, Exit
 from orchestrator.results.bundle import MAX_JSON, Bundle, read_bundle
@@ -112,6 +112,7 @@ def _below(folder: Path, depth: int, seen: set[Path]) -> Iterator[Path]:
         with os.scandir(folder) as entries:
             names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
     except OSError as error:
+        refuse_shortage(error, str(folder))
         raise InputError(f"cannot be listed: {error.strerror}", place=str(folder)) from error
     if formats.ATTEMPT in names or formats.CELL in names:
         yield folder

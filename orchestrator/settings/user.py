@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import axes, text
-from orchestrator.errors import InputError, InputErrors
+from orchestrator.errors import InputError, InputErrors, refuse_shortage
 from orchestrator.masking import without_passwords
 from orchestrator.settings.kinds import FORMS, KINDS, Found, Value
 from orchestrator.yaml_bounds import admit
@@ -66,6 +66,7 @@ def from_file(environ: Mapping[str, str]) -> Found:
             raise InputError("no such file", place=named, cause="named by TORCHMATRIX_SITE") from None
         return
     except (OSError, UnicodeDecodeError) as problem:
+        refuse_shortage(problem, named)
         why = problem.strerror if isinstance(problem, OSError) else f"it is not UTF-8 at byte {problem.start}"
         raise InputError(f"cannot be read: {why}", place=named) from problem
     problems: list[InputError] = []
