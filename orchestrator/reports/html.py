@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def report(run: Run, metrics: Sequence[MetricRow] = (), resume: str = "") -> str:
-    """The whole page; `metrics` are shown with the cells that they belong to, `resume` is the line that finishes it."""
-    every = entries.entries(run, metrics)
+def report(run: Run, metrics: Sequence[MetricRow] = (), resume: str = "", asked: Sequence[str] = ()) -> str:
+    """The whole page; `metrics` are shown with the cells that they belong to, `resume` is the line that finishes it.
+
+    `asked` are the options with which a cell is run again as it was.
+    """
+    every = entries.entries(run, metrics, asked)
     by_id = {entry.result.id: entry for entry in every}
     return (
         _environment()

@@ -70,19 +70,23 @@ def planned(run: Run) -> Mapping[str, PlannedCell]:
     return {cell.id: cell for cell in run.plan.cells}
 
 
-def rerun(cell: PlannedCell, plan: Plan) -> str:
-    """The line to paste that runs one cell again; what is the default of `run` is not said."""
+def rerun(cell: PlannedCell, plan: Plan, asked: Sequence[str] = ()) -> str:
+    """The line to paste that runs one cell again, with what else the run was `asked`; no default of `run` is said."""
     words = ["torchmatrix", "run", "--select", cell.id]
     if cell.tier is not Tier.PRODUCTION:
         words += ["--tier", cell.tier.value]
     if plan.matrix not in {"", "matrix.yaml"}:
         words += ["--matrix", plan.matrix]
+    return _pasted((*words, *asked))
+
+
+def resume(folder: str, asked: Sequence[str] = ()) -> str:
+    """The line to paste that finishes the run in a folder, with what else the run was `asked`."""
+    return _pasted(("torchmatrix", "run", *asked, "--resume", folder))
+
+
+def _pasted(words: Iterable[str]) -> str:
     return " ".join(shlex.quote(text.one_line(word)) for word in words)
-
-
-def resume(folder: str, *, here: bool) -> str:
-    """The line to paste that finishes the run in a folder; `here` as the run was asked for."""
-    return f"torchmatrix run {'--here ' if here else ''}--resume {shlex.quote(text.one_line(folder))}"
 
 
 def cases(result: CellResult) -> str:

@@ -1,6 +1,6 @@
 """A run as plain text for a terminal: what needs a reader first, every word readable without colour."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator import text
 from orchestrator.model import CellResult, Coverage, Plan, PlannedCell, Run
@@ -18,10 +18,11 @@ _COLOURS: Mapping[Status, str] = (
 )
 
 
-def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
+def grid(run: Run, *, width: int, colour: bool, resume: str = "", asked: Sequence[str] = ()) -> str:
     """The run in one table, under a line that says it all; what did not pass comes first.
 
-    `resume` is the line that finishes the run, where there is one: a merge of bundles has none.
+    `resume` is the line that finishes the run, where there is one: a merge of bundles has none. `asked` are the options
+    with which a cell is run again as it was.
     """
     columns = (
         Column(name="status"),
@@ -38,7 +39,7 @@ def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
         [painted(line, _verdict_colour(run) if colour else "") for line in wrap(overview.headline(run.results), width)],
         _unfinished(run, resume),
         *_groups(run, overview.UNFINISHED, width),
-        table(columns, [_line(result, cells[result.id], run.plan, colour) for result in ran], width),
+        table(columns, [_line(result, cells[result.id], run.plan, colour, asked) for result in ran], width),
         *_groups(run, overview.NOT_HERE, width),
         *(_covered(one, run, width) for one in run.plan.coverage),
         _known_issues(run, width),
@@ -52,7 +53,7 @@ def _verdict_colour(run: Run) -> str:
     return _COLOURS[worst]
 
 
-def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool) -> Line:
+def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool, asked: Sequence[str]) -> Line:
     problem = result.status in overview.PROBLEMS and not result.known_issue
     return Line(
         values=(
@@ -63,7 +64,7 @@ def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool) -> Li
             text.one_line(result.id, 127),
         ),
         below=(*_reasons(result), *(f"note: {text.one_line(note)}" for note in result.notes)),
-        paste=overview.rerun(cell, plan) if problem else "",
+        paste=overview.rerun(cell, plan, asked) if problem else "",
         colour=_colour_of(result) if colour else "",
     )
 

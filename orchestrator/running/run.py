@@ -54,10 +54,12 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     resume: bool = False,
     jobs: int = 2,
     secrets: Secrets = NONE,
+    merged: Callable[[Run], None] = lambda _: None,
 ) -> Run:
     """Runs the placed cells of the plan in the run folder `out`, whose lock is held, and merges what came of them.
 
-    With `resume`, the plan was read from `out`; committed cells stay as they are, what was begun is done anew.
+    With `resume`, the plan was read from `out`; committed cells stay as they are, what was begun is done anew. `merged`
+    is told what came of it, also when it ends in an error; it is told nothing by a run that is refused.
     Raises Interrupted when a signal stopped it, after everything that was done is committed and merged, and
     InfrastructureError when the folder cannot be written.
     """
@@ -92,6 +94,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
                 with suppress(InfrastructureError):  # an engine that is lost for good: a resumed run looks again
                     engine.sweep(out.name)
                 run = _merged(plan, out, nullcontext() if finished else log.step(Step.MERGE))
+                merged(run)
     left = sum(not cells.is_done(out, turn.cell) for turn in turns)
     if left:
         raise Interrupted(

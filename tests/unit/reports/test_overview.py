@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from orchestrator.model import Run
-from orchestrator.reports import overview
+from orchestrator.reports import html, overview, terminal
 from orchestrator.vocabulary import Status, Tier
 
 
@@ -85,10 +85,24 @@ def test_the_line_to_paste_runs_that_cell_and_nothing_else(
 
 
 def test_the_line_that_finishes_a_run_is_quoted(every_status: Run) -> None:
-    assert (
-        overview.resume("runs/20261009-101500-4f2a", here=False) == "torchmatrix run --resume runs/20261009-101500-4f2a"
+    assert overview.resume("runs/20261009-101500-4f2a") == "torchmatrix run --resume runs/20261009-101500-4f2a"
+    assert overview.resume("/my runs/a", ("--here",)) == "torchmatrix run --here --resume '/my runs/a'"
+    assert overview.resume("a", ("--matrix", "x; y")) == "torchmatrix run --matrix 'x; y' --resume a"
+
+
+def test_a_cell_is_run_again_as_the_run_was_asked(every_status: Run) -> None:
+    cell = every_status.plan.cells[0]
+    asked = ("--engine", "process", "--runs", "my runs", "--here")
+    line = f"torchmatrix run --select {cell.id} --engine process --runs 'my runs' --here"
+    assert overview.rerun(cell, every_status.plan, asked) == line
+    failed = msgspec.structs.replace(
+        every_status,
+        results=tuple(
+            msgspec.structs.replace(result, status=Status.FAILED, known_issue="") for result in every_status.results
+        ),
     )
-    assert overview.resume("/my runs/a", here=True) == "torchmatrix run --here --resume '/my runs/a'"
+    assert line in terminal.grid(failed, width=300, colour=False, asked=asked)
+    assert "--engine process --runs &#39;my runs&#39; --here" in html.report(failed, asked=asked)
 
 
 def test_an_expected_failure_is_not_among_the_failing_cases(every_status: Run) -> None:
