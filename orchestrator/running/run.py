@@ -77,7 +77,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
         )
         turns = schedule(plan.cells, host)
         finished = _is_finished(out, log, turns)
-        with signals.watched(say) as stop:
+        with signals.watched(say, secrets.remove) as stop:
             try:
                 try:
                     images = _prepared(turns, setting, site, jobs, say)

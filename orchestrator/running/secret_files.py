@@ -29,9 +29,11 @@ _MAX_OWNER = 1 << 16
 class Secrets(Struct, frozen=True, kw_only=True):
     """Files by the secret's name, and the masker of what is in them.
 
-    `ours` are for us alone, `readable` for the user of a container too, who cannot be told in advance.
+    `ours` are for us alone, `readable` for the user of a container too, who cannot be told in advance; `root` is the
+    folder of both, where there are any.
     """
 
+    root: Path | None = None
     ours: Mapping[str, Path] = {}
     readable: Mapping[str, Path] = {}
     masker: Masker = NOTHING
@@ -43,6 +45,11 @@ class Secrets(Struct, frozen=True, kw_only=True):
             if cell.secrets:
                 by_image.setdefault(cell.image, {}).update({one.name: self.ours[one.name] for one in cell.secrets})
         return by_image
+
+    def remove(self) -> None:
+        """Takes the files away before the block of `laid_out` ends, which a process that ends at once never sees."""
+        if self.root is not None:
+            _remove(self.root)
 
 
 NONE = Secrets()
@@ -71,7 +78,7 @@ def laid_out(
             (root / _OWNER).write_text(json.dumps({"owner": str(this_process())}), encoding="ascii")
             ours = _written(root / "ours", values, 0o600)
             readable = _written(root / "readable", values, 0o444)
-        yield Secrets(ours=ours, readable=readable, masker=masker)
+        yield Secrets(root=root, ours=ours, readable=readable, masker=masker)
     finally:
         _remove(root)
 

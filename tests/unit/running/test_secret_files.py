@@ -118,3 +118,10 @@ def test_what_does_not_say_whose_it_is_stays_and_keeps_nobody_waiting(temp: Path
     (nested / "owner.json").write_text("[" * 100_000)
     with laid_out([], {}):
         assert (waits.exists(), nested.exists()) == (True, True)
+
+
+def test_they_can_be_taken_away_before_the_end(temp: Path) -> None:
+    with laid_out([cell(TOKEN)], {"CI_TOKEN": VALUE}) as secrets:
+        assert secrets.ours["TOKEN"].exists()
+        secrets.remove()
+        assert list(temp.iterdir()) == []
