@@ -60,10 +60,15 @@ def _from_character(data: bytes) -> bytes:
     return data[start:]
 
 
-def write_log(log: Log, folder: Path, left_out: int = 0) -> None:
-    """Write the kept log as `log.txt`, the cut marked with the bytes that it took.
+def marked(log: Log, left_out: int) -> str:
+    """The kept log as one text, the cut marked with the bytes that it took.
 
     They cannot be told from the log itself: as text a byte that is no UTF-8 takes three.
     """
     mark = f"\n[… {left_out} of {log.bytes} bytes left out …]\n" if left_out else ""
-    (folder / LOG_FILE).write_text(log.head + mark + log.tail, encoding="utf-8", newline="")
+    return log.head + mark + log.tail
+
+
+def write_log(log: Log, folder: Path, left_out: int = 0) -> None:
+    """Write the kept log as `log.txt`, as `marked`."""
+    (folder / LOG_FILE).write_text(marked(log, left_out), encoding="utf-8", newline="")
