@@ -30,6 +30,7 @@ def report(run: Run, metrics: Sequence[MetricRow] = (), resume: str = "", asked:
         .get_template("report.html.j2")
         .render(
             run=run,
+            last_day=overview.last_day(run),
             resume=resume,
             headline=overview.headline(run.results),
             verdict=overview.verdict(run),
@@ -85,6 +86,7 @@ def _environment() -> "Environment":
         span=overview.span,
         size=overview.size,
         counting=overview.counting,
+        lasts=overview.lasts,
         cases=overview.cases,
         caused=overview.caused,
         seconds=overview.seconds,

@@ -9,7 +9,7 @@ from orchestrator.model import Impact, RowImpact
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import GAP, Column, Line, fenced, listed, painted, table, wrap
 from orchestrator.reports.columns import page as stacked
-from orchestrator.reports.overview import counting, takes
+from orchestrator.reports.overview import counting, in_column, takes
 from orchestrator.reports.said import because, deciding
 from orchestrator.vocabulary import WORKS, WORST_FIRST, Verdict
 
@@ -22,7 +22,7 @@ def page(impact: Impact, *, width: int, colour: bool) -> str:
     columns = [Column(name=name) for name in ("after", "before", "row", "moves with it", "tested", "supported until")]
     return stacked(
         [painted(line, _colour_of(touched) if colour else "") for line in wrap(_headline(impact, touched), width)],
-        table(columns, [_line(row, colour=colour) for row in touched], width),
+        table(columns, [_line(row, impact.on, colour=colour) for row in touched], width),
         _unchanged(impact.rows, width),
         _tests(impact, touched, width),
     )
@@ -40,7 +40,7 @@ def _colour_of(touched: Sequence[RowImpact]) -> str:
     return COLOURS[next((verdict for verdict in WORST_FIRST if verdict in verdicts), Verdict.SUPPORTED)]
 
 
-def _line(row: RowImpact, *, colour: bool) -> Line:
+def _line(row: RowImpact, on: str, *, colour: bool) -> Line:
     return Line(
         values=(
             row.after.verdict.value,
@@ -48,7 +48,7 @@ def _line(row: RowImpact, *, colour: bool) -> Line:
             text.one_line(row.name, 40),
             _moves(row),
             _tested(row),
-            (row.final.supported_until or "") if row.final.verdict in WORKS else "",
+            in_column(row.final.supported_until, on) if row.final.verdict in WORKS else "",
         ),
         below=_below(row),
         colour=COLOURS[row.after.verdict] if colour else "",

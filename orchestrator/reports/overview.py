@@ -89,6 +89,29 @@ def _pasted(words: Iterable[str]) -> str:
     return " ".join(shlex.quote(text.one_line(word)) for word in words)
 
 
+def lasts(until: str | None, today: str) -> str:
+    """`until 2030-01-01`, or `ended 2026-07-11`: an end of support that is past must not read as support."""
+    day = text.one_line(until or "", 40)
+    return f"{'ended' if day < today else 'until'} {day}" if day else ""
+
+
+def lasting(verdict: str, until: str | None, today: str) -> str:
+    """`supported until 2030-01-01`, `degraded, ended 2026-07-11`; the verdict alone where no end is known."""
+    told = lasts(until, today)
+    return f"{verdict}{',' if told.startswith('ended') else ''} {told}".rstrip()
+
+
+def in_column(until: str | None, today: str) -> str:
+    """The same in a column `supported until`: `2030-01-01`, `ended 2026-07-11`."""
+    return lasts(until, today).removeprefix("until ")
+
+
+def last_day(run: Run) -> str:
+    """The day on which the run last began something, by its own word: a page says the same whenever it is made."""
+    begun = (attempt.exit.started for result in run.results for attempt in result.attempts)
+    return max(begun, default="")[:10]
+
+
 def cases(result: CellResult) -> str:
     """`2 failed, 12 passed, 1 known`: the cases of a cell by outcome, what went wrong first; empty when none ran."""
     counts = result.counts

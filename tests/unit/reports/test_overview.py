@@ -1,11 +1,14 @@
 """What every report says first: nothing is lost from the totals, and the worst is said."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from orchestrator.model import Run
 from orchestrator.reports import html, overview, terminal
-from orchestrator.vocabulary import Status, Tier
+from orchestrator.reports.plan_table import plan_table
+from orchestrator.vocabulary import Status, Tier, Verdict
 
 
 def only(run: Run, *statuses: Status) -> Run:
@@ -136,3 +139,46 @@ def test_size(count: int, shown: str) -> None:
 @pytest.mark.parametrize(("count", "shown"), [(0, "0 cells"), (1, "1 cell"), (2, "2 cells")])
 def test_counting(count: int, shown: str) -> None:
     assert overview.counting(count, "cell") == shown
+
+
+@pytest.mark.parametrize(
+    ("until", "today", "told", "column"),
+    [
+        (None, "2026-11-30", "supported", ""),
+        ("2028-06-30", "2026-11-30", "supported until 2028-06-30", "2028-06-30"),
+        ("2026-11-30", "2026-11-30", "supported until 2026-11-30", "2026-11-30"),  # its last day
+        ("2026-07-11", "2026-11-30", "supported, ended 2026-07-11", "ended 2026-07-11"),
+        ("2026-07-11", "", "supported until 2026-07-11", "2026-07-11"),
+    ],
+)
+def test_an_end_of_support_that_is_past_does_not_read_as_support(
+    until: str | None, today: str, told: str, column: str
+) -> None:
+    assert overview.lasting("supported", until, today) == told
+    assert overview.in_column(until, today) == column
+
+
+def test_a_page_counts_from_the_day_of_its_run(every_status: Run) -> None:
+    def begun(run: Run, day: str) -> Run:
+        return msgspec.convert(_dated(msgspec.to_builtins(run), day), Run)
+
+    assert overview.last_day(msgspec.structs.replace(every_status, results=())) == ""
+    run = begun(every_status, "2026-11-30")
+    assert overview.last_day(run) == "2026-11-30"
+    said = msgspec.structs.replace(
+        run.plan.cells[0].support, verdict=Verdict.SUPPORTED, because="x", supported_until="2026-07-11"
+    )
+    cells = (msgspec.structs.replace(run.plan.cells[0], support=said), *run.plan.cells[1:])
+    run = msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, cells=cells))
+    assert "supported: x, ended 2026-07-11" in html.report(run)
+    assert "supported: x, until 2026-07-11" in html.report(begun(run, "2026-07-11"))
+    assert "supported, ended 2026-07-11" in plan_table(run.plan, width=200, colour=False, today="2026-11-30")
+
+
+def _dated(value: Any, day: str) -> Any:
+    """The same with every `started` on that day."""
+    if isinstance(value, dict):
+        return {
+            key: f"{day}T10:00:00.000+00:00" if key == "started" else _dated(one, day) for key, one in value.items()
+        }
+    return [_dated(one, day) for one in value] if isinstance(value, list | tuple) else value
