@@ -45,7 +45,8 @@ def ls(as_json: bool) -> None:
         return
     for line in _lines(found):
         show(line)
-    say(f"{len(found)} images take {shown(disk_use(found))}: what they share is counted once")
+    take = text.counting(len(found), "image takes", "images take")
+    say(f"{take} {shown(disk_use(found))}: what they share is counted once")
 
 
 @images.command()

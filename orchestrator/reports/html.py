@@ -85,7 +85,7 @@ def _environment() -> "Environment":
         pairs=text.pairs,
         span=overview.span,
         size=overview.size,
-        counting=overview.counting,
+        counting=text.counting,
         lasts=overview.lasts,
         cases=overview.cases,
         caused=overview.caused,

@@ -9,7 +9,7 @@ from orchestrator.model import Impact, RowImpact
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import GAP, Column, Line, fenced, listed, painted, table, wrap
 from orchestrator.reports.columns import page as stacked
-from orchestrator.reports.overview import counting, in_column, takes
+from orchestrator.reports.overview import in_column, takes
 from orchestrator.reports.said import because, deciding
 from orchestrator.vocabulary import WORKS, WORST_FIRST, Verdict
 
@@ -32,7 +32,9 @@ def _headline(impact: Impact, touched: Sequence[RowImpact]) -> str:
     what = f"up to {impact.later}" if impact.later else text.pairs(impact.change)
     counted = Counter(row.after.verdict for row in touched)
     said = ", ".join(f"{counted[verdict]} {verdict.value}" for verdict in reversed(WORST_FIRST) if counted[verdict])
-    return f"{what}: {len(touched)} of {counting(len(impact.rows), 'row')} concerned" + (f": {said}" if said else "")
+    return f"{what}: {len(touched)} of {text.counting(len(impact.rows), 'row')} concerned" + (
+        f": {said}" if said else ""
+    )
 
 
 def _colour_of(touched: Sequence[RowImpact]) -> str:
@@ -88,7 +90,7 @@ def _unchanged(rows: Sequence[RowImpact], width: int) -> list[str]:
     for row in rows:
         if row.unchanged:
             found.setdefault(row.unchanged, []).append(row.name)
-    lines = [f"{counting(sum(map(len, found.values())), 'row')} unchanged"] if found else []
+    lines = [f"{text.counting(sum(map(len, found.values())), 'row')} unchanged"] if found else []
     for why, names in found.items():
         lines += fenced(f"{len(names)}: {text.one_line(why)}", width)
         lines += listed(names, width)
@@ -101,7 +103,7 @@ def _tests(impact: Impact, touched: Sequence[RowImpact], width: int) -> list[str
         return ["There is nothing to test."]
     cost = impact.cost
     never = f"{cost.cells} never run: {takes(cost)}" if cost.cells else "all were run before"
-    return [*wrap(f"{counting(len(cells), 'cell')} to test, {never}", width), *_paste(impact.plan)]
+    return [*wrap(f"{text.counting(len(cells), 'cell')} to test, {never}", width), *_paste(impact.plan)]
 
 
 def _paste(plan: str) -> list[str]:

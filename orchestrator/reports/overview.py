@@ -32,7 +32,7 @@ def headline(results: Sequence[CellResult]) -> str:
     """`12 cells: 8 passed, 1 failed, 1 crashed (known), 2 unplaced`."""
     known = totals(result for result in results if result.known_issue)
     counted = ", ".join(_counted(status, count, known.get(status, 0)) for status, count in totals(results).items())
-    return counting(len(results), "cell") + (f": {counted}" if counted else "")
+    return text.counting(len(results), "cell") + (f": {counted}" if counted else "")
 
 
 def _counted(status: Status, count: int, known: int) -> str:
@@ -43,15 +43,15 @@ def _counted(status: Status, count: int, known: int) -> str:
 
 def verdict(run: Run) -> str:
     """The run in one sentence: the worst that can be said of it."""
-    every = counting(len(run.results), "cell")
+    every = text.counting(len(run.results), "cell")
     if wrong := len(problems(run)):
         return f"{wrong} of {every} did not pass"
     if waiting := len(with_status(run, UNFINISHED)):
         return f"{waiting} of {every} did not finish"
     good = len(with_status(run, GOOD))
     if known := sum(bool(result.known_issue) for result in run.results):
-        return f"{counting(good, 'cell')} passed, {known} failed as known"
-    return f"All that ran passed: {counting(good, 'cell')}" if good else "No cell ran"
+        return f"{text.counting(good, 'cell')} passed, {known} failed as known"
+    return f"All that ran passed: {text.counting(good, 'cell')}" if good else "No cell ran"
 
 
 def problems(run: Run) -> list[CellResult]:
@@ -169,15 +169,10 @@ def size(count: float) -> str:
 def takes(cost: Cost) -> str:
     """`2 images, 1.4 GiB to build, about 3 min, 0.0 GPU-hours`: what running some cells takes."""
     parts = [
-        counting(cost.images, "image"),
+        text.counting(cost.images, "image"),
         f"{size(cost.build_bytes)} to build",
         f"about {cost.minutes:.0f} min" if cost.minutes >= 1 else "under a minute",
         f"{cost.gpu_hours:.1f} GPU-hours",
         *((f"{cost.money:.2f} to pay",) if cost.money else ()),
     ]
     return ", ".join(parts)
-
-
-def counting(count: int, noun: str) -> str:
-    """`1 cell`, `2 cells`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -5,7 +5,7 @@ from orchestrator.model import CellSupport, Coverage, Plan, PlannedCell, Uncover
 from orchestrator.reports import covered, overview
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import BAR, GAP, NAMES_SHOWN, Column, Line, fenced, listed, page, table, wrap
-from orchestrator.reports.overview import counting, lasting
+from orchestrator.reports.overview import lasting
 from orchestrator.vocabulary import LeftOutKind, Verdict
 
 _UNPLACED = "2"
@@ -87,7 +87,7 @@ def _left_out(plan: Plan, width: int) -> list[str]:
     for one in plan.left_out:
         reason = "the same cell as another" if one.kind is LeftOutKind.DUPLICATE else one.reason
         found.setdefault((one.kind, reason), []).append(overview.named(one))
-    lines = [f"{counting(len(plan.left_out), 'combination')} left out"] if found else []
+    lines = [f"{text.counting(len(plan.left_out), 'combination')} left out"] if found else []
     for (kind, reason), names in found.items():
         lines += fenced(f"{len(names)} by {kind}: {text.one_line(reason)}", width)
         lines += listed(names, width)
@@ -98,7 +98,7 @@ def _cost(plan: Plan) -> str:
     cost = plan.cost
     unsupported = sum(cell.support.verdict is Verdict.UNSUPPORTED for cell in plan.cells)
     parts = [
-        f"{counting(cost.cells, 'cell')}: {cost.placed} placed, {cost.unplaced - unsupported} unplaced",
+        f"{text.counting(cost.cells, 'cell')}: {cost.placed} placed, {cost.unplaced - unsupported} unplaced",
         *((f"{unsupported} unsupported",) if unsupported else ()),
         overview.takes(cost),
     ]

@@ -6,7 +6,6 @@ from orchestrator import text
 from orchestrator.model import CellResult, Coverage, Plan, PlannedCell, Run
 from orchestrator.reports import covered, overview
 from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, page, painted, table, wrap
-from orchestrator.reports.overview import counting
 from orchestrator.vocabulary import Status
 
 _CASES_SHOWN = 3
@@ -84,7 +83,7 @@ def _reasons(result: CellResult) -> Iterable[str]:
         yield f"{case.outcome} {text.one_line(case.name, 120)}: {text.one_line(case.message, 160)}"
     more = result.counts.failed + result.counts.error - len(failing[:_CASES_SHOWN])
     if failing and more > 0:
-        yield f"and {counting(more, 'more case')}"
+        yield f"and {text.counting(more, 'more case')}"
 
 
 def _unfinished(run: Run, resume: str) -> list[str]:
@@ -102,7 +101,7 @@ def _groups(run: Run, statuses: tuple[Status, ...], width: int) -> list[list[str
         name = f"{BAR}{GAP}{text.one_line(result.id, 127)} ({text.one_line(cells[result.id].name, 60)})"
         found.setdefault((result.status, overview.caused(result)), []).append(name)
     return [
-        [f"{counting(len(names), 'cell')} {status}", *fenced(reason, width), *names]
+        [f"{text.counting(len(names), 'cell')} {status}", *fenced(reason, width), *names]
         for (status, reason), names in found.items()
     ]
 
@@ -116,5 +115,5 @@ def _known_issues(run: Run, width: int) -> list[str]:
     for result in run.results:
         for issue in {result.known_issue, *(case.known_issue for case in result.cases)} - {""}:
             met[issue] = met.get(issue, 0) + 1
-    lines = [f"{text.one_line(issue)} (in {counting(count, 'cell')})" for issue, count in sorted(met.items())]
+    lines = [f"{text.one_line(issue)} (in {text.counting(count, 'cell')})" for issue, count in sorted(met.items())]
     return ["known issues met", *(line for issue in lines for line in fenced(issue, width))] if lines else []

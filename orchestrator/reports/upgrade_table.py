@@ -7,7 +7,7 @@ from orchestrator.model import Axes, Reason, State, Upgrade, UpgradeStep
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import Column, Line, fenced, painted, table, wrap
 from orchestrator.reports.columns import page as stacked
-from orchestrator.reports.overview import counting, in_column, lasting
+from orchestrator.reports.overview import in_column, lasting
 from orchestrator.reports.said import because, deciding
 from orchestrator.vocabulary import WORKS, Verdict
 
@@ -32,7 +32,8 @@ def _headline(upgrade: Upgrade) -> str:
     if not upgrade.steps:
         return "There is nothing to do: it is there already"
     on_host = sum(step.where == "host" for step in upgrade.steps)
-    return f"{counting(len(upgrade.steps), 'step')}, {on_host} on the host, {len(upgrade.steps) - on_host} in the image"
+    steps = text.counting(len(upgrade.steps), "step")
+    return f"{steps}, {on_host} on the host, {len(upgrade.steps) - on_host} in the image"
 
 
 def _colour_of(upgrade: Upgrade) -> str:

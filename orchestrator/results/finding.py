@@ -39,9 +39,9 @@ def find(folders: Iterable[Path], planned: Iterable[str]) -> Found:
         else:
             strangers[cell] = strangers.get(cell, 0) + 1
     notes = tuple(
-        f"{count} bundles of `{cell}`, which is not in the plan"
+        f"{text.counting(count, 'bundle')} of `{cell}`, which is not in the plan"
         if cell
-        else f"{count} bundles do not say which cell they belong to"
+        else f"{text.counting(count, 'bundle does', 'bundles do')} not say of which cell"
         for cell, count in sorted(strangers.items())
     )
     return Found(by_cell={cell: tuple(paths) for cell, paths in by_cell.items()}, notes=notes)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestrator import disk
+from orchestrator import disk, text
 from orchestrator.axes import image_axes
 from orchestrator.engines.engine import Engine
 from orchestrator.errors import InfrastructureError, InputError, Interrupted
@@ -98,7 +98,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     left = sum(not cells.is_done(out, turn.cell) for turn in turns)
     if left:
         raise Interrupted(
-            f"stopped by {stop.by}, {len(turns) - left} of {len(turns)} cells are done",
+            f"stopped by {stop.by}, {len(turns) - left} of {text.counting(len(turns), 'cell is', 'cells are')} done",
             place=str(out),
             hint=f"`torchmatrix run --resume {out}` does the rest",
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.formats import SUMMARY
 from orchestrator.model import Plan
@@ -95,7 +96,12 @@ def choose(
         if run.state is RunState.LIVE:
             kept.append(KeptRun(run=run, why="a process is writing it"))
         elif run.state is RunState.RESUMABLE and not force:
-            kept.append(KeptRun(run=run, why=f"{run.cells - run.done} of {run.cells} cells can still be run: --force"))
+            kept.append(
+                KeptRun(
+                    run=run,
+                    why=f"{run.cells - run.done} of {text.counting(run.cells, 'cell')} can still be run: --force",
+                )
+            )
         elif run.state is RunState.DAMAGED and not force:
             kept.append(KeptRun(run=run, why="its plan cannot be read, or is not all that is there: --force"))
         else:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from orchestrator import text
 from orchestrator.model import Run
 from orchestrator.reports import html, overview, terminal
 from orchestrator.reports.plan_table import plan_table
@@ -138,7 +139,7 @@ def test_size(count: int, shown: str) -> None:
 
 @pytest.mark.parametrize(("count", "shown"), [(0, "0 cells"), (1, "1 cell"), (2, "2 cells")])
 def test_counting(count: int, shown: str) -> None:
-    assert overview.counting(count, "cell") == shown
+    assert text.counting(count, "cell") == shown
 
 
 @pytest.mark.parametrize(
