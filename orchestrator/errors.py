@@ -9,6 +9,7 @@
 The text of an error is the fact, its place, the likely cause and what to do, in that order.
 """
 
+import errno
 from collections.abc import Sequence
 from enum import IntEnum
 
@@ -80,3 +81,14 @@ class Interrupted(TorchmatrixError):  # noqa: N818 - reads as what happened
     """The run was stopped from outside; what was done is kept and can be resumed."""
 
     exit_code = ExitCode.INTERRUPTED
+
+
+_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+
+
+def refuse_shortage(error: Exception, place: str) -> None:
+    """InfrastructureError where a file could not be opened for want of what every file takes: it is not at fault."""
+    if isinstance(error, OSError) and error.errno in _SHORTAGES:
+        raise InfrastructureError(
+            error.strerror or str(error), place=place, cause="this machine is at a limit", hint="see `ulimit -a`"
+        ) from error

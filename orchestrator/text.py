@@ -135,3 +135,8 @@ def secret_in(environment: str) -> str:
 def pairs(mapping: Mapping[str, str]) -> str:
     """`a=1 b=2`: how axes are shown in one line."""
     return " ".join(f"{one_line(name, 60)}={one_line(value, 120)}" for name, value in mapping.items())
+
+
+def counting(count: int, noun: str, nouns: str = "") -> str:
+    """`1 cell`, `2 cells`; `nouns` where another word than `noun` with an s is meant."""
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator import text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -24,15 +26,17 @@ def admit(cells: "Sequence[PlannedCell]", engine: str, site: "Site", runs: Path 
     needs: list[Need] = []
     if runs is not None:
         results = _RUN_BYTES + _CELL_BYTES * len(cells)
-        needs.append(disk.Need(place=runs, bytes=results, what=f"the results of {len(cells)} cells"))
+        needs.append(disk.Need(place=runs, bytes=results, what=f"the results of {text.counting(len(cells), 'cell')}"))
     wanted = {cell.image: cell.axes for cell in cells}
     missing, place = _missing(wanted, engine, site)
     if missing:
         images = image_bytes(missing.values())
         wheels = int(images * _WHEELS)
-        needs.append(disk.Need(place=site.cache, bytes=wheels, what=f"the wheels of {len(missing)} images"))
+        needs.append(
+            disk.Need(place=site.cache, bytes=wheels, what=f"the wheels of {text.counting(len(missing), 'image')}")
+        )
         if place is not None:
-            needs.append(disk.Need(place=place, bytes=images, what=f"{len(missing)} images"))
+            needs.append(disk.Need(place=place, bytes=images, what=text.counting(len(missing), "image")))
     disk.admit(needs)
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @options(file_option, select_option, tier_option, engine_option, jobs_option, json_option)
 def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jobs: int, as_json: bool) -> None:
     """Build the images of the cells that this machine can run, or of those selected."""
+    from orchestrator.engines.registry import ENGINES
     from orchestrator.images.failure import BuildFailure
     from orchestrator.images.given import Given
     from orchestrator.running.secret_files import laid_out
@@ -42,6 +43,7 @@ def build(file: Path, select: tuple[str, ...], tier: str, engine: str | None, jo
     cells = [cell for cell in possible if select or cell.placement.placed]
     site = site_of(file)
     admit(cells, usable(host), site, None)
+    ENGINES[host.engine]().sweep("build")  # of no run: what asks images for a build that was killed
     with laid_out(cells, os.environ, site.passwords) as secrets:
         keep_out(secrets.masker)
         given = Given(secrets=secrets.of(cells), masker=secrets.masker)

@@ -148,11 +148,10 @@ def _told(
 
 def _show(done: "Bump", shifts: "list[Shift]", axis: str, value: str, difference: str) -> None:
     from orchestrator.reports.moves import moves
-    from orchestrator.reports.overview import counting
 
     if difference:
         show(difference + "\n")
     listed = "newly listed" if done.added else "no new value to list"
-    show(f"{axis} {text.one_line(value)}: {listed}, {counting(len(done.moves), 'row')} moved")
+    show(f"{axis} {text.one_line(value)}: {listed}, {text.counting(len(done.moves), 'row')} moved")
     if shifts:
         show("\n" + "\n".join(moves(shifts, width=width(), colour=colour())))

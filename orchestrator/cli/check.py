@@ -13,7 +13,7 @@ from orchestrator.cli.inputs import observed_in
 from orchestrator.cli.options import facts_option, json_option, on_option, options, runs_option
 from orchestrator.cli.output import colour, show, show_value, width
 from orchestrator.cli.vendors import support_of
-from orchestrator.errors import ExitCode, InputError
+from orchestrator.errors import ExitCode, InputError, refuse_shortage
 from orchestrator.vocabulary import Verdict
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def _opened(batch: str) -> IO[bytes]:
     try:
         return Path(batch).open("rb")
     except OSError as error:
+        refuse_shortage(error, text.shown(batch))
         raise InputError("it cannot be read", place=text.shown(batch), cause=error.strerror or "") from error
 
 

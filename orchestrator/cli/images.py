@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator import text
+from orchestrator.cli.inputs import site_in_force
 from orchestrator.cli.options import json_option, runs_option
 from orchestrator.cli.output import say, show, show_json
 from orchestrator.cli.quantities import bytes_of, quantity, shown
@@ -36,16 +37,16 @@ def ls(as_json: bool) -> None:
 
     from orchestrator.engines.docker import connection
     from orchestrator.images.listing import ImageFacts, disk_use, list_images
-    from orchestrator.settings import load_site
 
     with closing(connection.client(os.environ)) as client:
-        found = list_images(client, load_site(os.environ).cache)
+        found = list_images(client, site_in_force().cache)
     if as_json:
         show_json(to_builtins(convert(to_builtins(found), tuple[ImageFacts, ...])))
         return
     for line in _lines(found):
         show(line)
-    say(f"{len(found)} images take {shown(disk_use(found))}: what they share is counted once")
+    take = text.counting(len(found), "image takes", "images take")
+    say(f"{take} {shown(disk_use(found))}: what they share is counted once")
 
 
 @images.command()
@@ -70,11 +71,10 @@ def gc(most: int, dry_run: bool, runs: Path, as_json: bool) -> None:
     from orchestrator.images.gc import ClearingAnswer, choose, clear
     from orchestrator.images.listing import list_images
     from orchestrator.running.runs import list_runs
-    from orchestrator.settings import load_site
 
     needed = {image: f"run {run.id} needs it to be finished" for run in list_runs(runs) for image in run.images}
     with closing(connection.client(os.environ)) as client:
-        found = list_images(client, load_site(os.environ).cache)
+        found = list_images(client, site_in_force().cache)
         done = choose(found, most, needed)
         if not dry_run:
             done = clear(client, found, done)

@@ -65,7 +65,7 @@ def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
         show_json(to_builtins(Started(file=str(file), found=start.found, rows=rows)))
     for line in start.found:
         say(text.one_line(line))
-    say(f"wrote {file} with {len(start.rows)} rows; next: torchmatrix plan, torchmatrix run --here")
+    say(f"wrote {file} with {text.counting(len(start.rows), 'row')}; next: torchmatrix plan, torchmatrix run --here")
 
 
 def _is_there(absent: list[str]) -> "Callable[[Axes], bool]":

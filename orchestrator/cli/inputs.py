@@ -69,11 +69,13 @@ def site_of(file: Path) -> "Site":
 
 
 def site_in_force() -> "Site":
-    """The site's settings; none of its passwords is printed from here on."""
-    from orchestrator.settings import load_site
+    """The site's settings; none of its passwords is printed from here on. A variable that sets nothing is told."""
+    from orchestrator.settings import load_site, unknown_variables
 
     site = load_site(os.environ)
     keep_out(Masker(site.passwords))
+    for note in unknown_variables(os.environ, site.registries.values()):
+        say(f"note: {note}")
     return site
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from orchestrator.cli.asked import today
 from orchestrator.cli.inputs import matrix, plan_of
 from orchestrator.cli.options import TIERS, engine_option, file_option, json_option, options, select_option, tier_option
 from orchestrator.cli.output import colour, show, show_json, width
@@ -22,7 +23,7 @@ def plan(file: Path, select: tuple[str, ...], tier: str, engine: str | None, as_
     else:
         from orchestrator.reports.plan_table import plan_table
 
-        show(plan_table(planned, width=width(), colour=colour()))
+        show(plan_table(planned, width=width(), colour=colour(), today=today()))
 
 
 @click.command()

@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,8 +20,11 @@ from orchestrator.cli.options import (
     tier_option,
 )
 from orchestrator.cli.output import keep_out, say
-from orchestrator.cli.report import report, report_what_is_there
-from orchestrator.errors import TorchmatrixError
+from orchestrator.cli.report import report
+from orchestrator.errors import Interrupted, TorchmatrixError
+
+if TYPE_CHECKING:
+    from orchestrator.model import Run
 
 
 @click.command()
@@ -70,6 +74,10 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
             # A run is named by its folder, `.` is no name.
             folder = resume.resolve() if resume else held.enter_context(lock.created(runs))
             say(f"run: {folder}")
+            merged: list[Run] = []
+            asked = (*["--here"] * here, *["--no-compile-cache"] * no_compile_cache)
+            whole = overview.resume(str(folder), (*_other("--matrix", file, Path("matrix.yaml")), *asked))
+            asked = (*_other("--engine", engine, None), *_other("--runs", runs, Path("runs")), *asked)
             try:
                 done = run_plan(
                     planned,
@@ -83,10 +91,18 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
                     jobs=jobs,
                     secrets=secrets,
                     compile_cache=not no_compile_cache,
+                    merged=merged.append,
                 )
-            except TorchmatrixError:
-                flags = [*["--here"] * here, *["--no-compile-cache"] * no_compile_cache]
-                report_what_is_there(planned, folder, as_json=as_json, resume=overview.resume(str(folder), *flags))
+            except TorchmatrixError as error:
+                for partly in merged:  # it says what is done and what is not
+                    report(partly, folder, as_json=as_json, resume=whole, asked=asked)
+                if isinstance(error, Interrupted):  # with the options that only we know
+                    error.hint = f"`{whole}` does the rest"
                 raise
-            report(done, folder, as_json=as_json)
+            report(done, folder, as_json=as_json, asked=asked)
     sys.exit(exit_code(done, here=here))
+
+
+def _other(option: str, value: Path | str | None, default: Path | None) -> tuple[str, ...]:
+    """The option as it was given; nothing where it is the default, which needs no words."""
+    return () if value == default else (option, str(value))

@@ -37,7 +37,9 @@ def ls(runs: Path, as_json: bool) -> None:
         return
     for run in found:
         show(_line(run))
-    say(f"{len(found)} runs in {text.one_line(str(runs), 200)} take {shown(sum(run.bytes for run in found))}")
+    taken = "takes" if len(found) == 1 else "take"
+    where = text.one_line(str(runs), 200)
+    say(f"{text.counting(len(found), 'run')} in {where} {taken} {shown(sum(run.bytes for run in found))}")
 
 
 @runs.command()
@@ -68,8 +70,8 @@ def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, 
             show(f"kept  {each.run.id}: {text.one_line(each.why)}")
     if any(each.failed for each in done.kept):
         sys.exit(ExitCode.INFRASTRUCTURE)
-    say(f"{len(done.removed)} runs, {shown(done.bytes)}{' would be' if dry_run else ''} freed")
+    say(f"{text.counting(len(done.removed), 'run')}, {shown(done.bytes)}{' would be' if dry_run else ''} freed")
 
 
 def _line(run: "ListedRun") -> str:
-    return f"{run.id}  {run.state:9}  {run.done}/{run.cells} cells  {shown(run.bytes):>9}"
+    return f"{run.id}  {run.state:9}  {run.done}/{text.counting(run.cells, 'cell')}  {shown(run.bytes):>9}"

@@ -44,7 +44,7 @@ class Intake:
     def refused(self) -> tuple[str, ...]:
         """`name: why` for each file that was not taken."""
         unnamed = self._foreign - _NAMED
-        return (*self._refused, *((f"and {unnamed} more files",) if unnamed > 0 else ()))
+        return (*self._refused, *((f"and {text.counting(unnamed, 'more file')}",) if unnamed > 0 else ()))
 
     def refuse(self, name: str, why: str) -> None:
         """Note a file that is not taken: each file of a bundle by name, of others the first."""

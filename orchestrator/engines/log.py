@@ -21,6 +21,7 @@ class LogKeeper:
         self._head_bytes = head_bytes
         self._tail_bytes = tail_bytes
         self._total = 0
+        self.left_out = 0  # bytes that the log which was asked for last has nothing of
 
     def feed(self, data: bytes) -> None:
         """Take the next piece."""
@@ -42,9 +43,13 @@ class LogKeeper:
         tail = bytes(self._tail[-self._tail_bytes :])
         if len(self._head) + len(tail) == self._total:  # nothing was cut: a character may lie across the two
             whole = codecs.getincrementaldecoder("utf-8")("replace")
+            self.left_out = 0
             return Log(head=whole.decode(bytes(self._head)), tail=whole.decode(tail, final=True), bytes=self._total)
-        head = codecs.getincrementaldecoder("utf-8")("replace").decode(bytes(self._head))
-        return Log(head=head, tail=_from_character(tail).decode("utf-8", "replace"), bytes=self._total)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        head, (half, _) = decoder.decode(bytes(self._head)), decoder.getstate()
+        tail = _from_character(tail)
+        self.left_out = self._total - (len(self._head) - len(half)) - len(tail)
+        return Log(head=head, tail=tail.decode("utf-8", "replace"), bytes=self._total)
 
 
 def _from_character(data: bytes) -> bytes:
@@ -55,8 +60,15 @@ def _from_character(data: bytes) -> bytes:
     return data[start:]
 
 
-def write_log(log: Log, folder: Path) -> None:
-    """Write the kept log as `log.txt`, the cut marked with the bytes that it took."""
-    kept = len(log.head.encode()) + len(log.tail.encode())
-    mark = f"\n[… {log.bytes - kept} of {log.bytes} bytes left out …]\n" if log.bytes > kept else ""
-    (folder / LOG_FILE).write_text(log.head + mark + log.tail, encoding="utf-8", newline="")
+def marked(log: Log, left_out: int) -> str:
+    """The kept log as one text, the cut marked with the bytes that it took.
+
+    They cannot be told from the log itself: as text a byte that is no UTF-8 takes three.
+    """
+    mark = f"\n[… {left_out} of {log.bytes} bytes left out …]\n" if left_out else ""
+    return log.head + mark + log.tail
+
+
+def write_log(log: Log, folder: Path, left_out: int = 0) -> None:
+    """Write the kept log as `log.txt`, as `marked`."""
+    (folder / LOG_FILE).write_text(marked(log, left_out), encoding="utf-8", newline="")

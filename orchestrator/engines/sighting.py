@@ -83,7 +83,7 @@ class Sighting:
         log = self.log.log()
         if self._task.out.is_dir():
             self.intake.settle()
-            write_log(log, self._task.out)
+            write_log(log, self._task.out, self.log.left_out)
         return Attempt(
             cell=self._task.cell.id,
             number=self._task.number,

@@ -1,6 +1,7 @@
 """A request to stop that a signal handler may make and a `select` can wait for."""
 
 import os
+import weakref
 
 
 class Stop:
@@ -10,7 +11,10 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._read, self._write = os.pipe()
+        self._read, self._write = ends = os.pipe()
+        weakref.finalize(
+            self, _close, ends
+        )  # no `__del__`, which a pipe that could not be had, or the exit, would trip
         self.requested = False
 
     def request(self) -> None:
@@ -23,6 +27,7 @@ class Stop:
         """Readable for good once a stop was requested: nobody reads the byte."""
         return self._read
 
-    def __del__(self) -> None:
-        os.close(self._read)
-        os.close(self._write)
+
+def _close(ends: tuple[int, int]) -> None:
+    for end in ends:
+        os.close(end)

@@ -3,26 +3,28 @@
 import contextlib
 import fcntl
 import os
+import selectors
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 from msgspec import Struct
 
+from orchestrator.engines.log import LogKeeper, marked
 from orchestrator.errors import InfrastructureError, Interrupted
 
-_KEPT_BYTES = 4 << 20
+_HEAD_BYTES, _TAIL_BYTES = 1 << 20, 3 << 20
+_PIECE_BYTES = 64 << 10
+_MOST_LEFT = 32  # pieces that a tool which has ended may have left in its pipes: they take no more
 _POLL_S = 0.2
 _GRACE_S = 3.0
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """What a tool did: its exit code (negative: killed by that signal) and the end of what it wrote."""
+    """What a tool did: its exit code (negative: killed by that signal) and what it wrote, of a flood head and tail."""
 
     code: int
     out: str
@@ -60,55 +62,86 @@ class Commands:
     ) -> Finished:
         """Runs one tool to its end; InfrastructureError when it cannot be started, Interrupted after `stop`."""
         self.go_on()
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            child = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=None if env is None else dict(env),
+                cwd=cwd,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise InfrastructureError(f"cannot start `{argv[0]}`: {problem.strerror}") from problem
+        with contextlib.closing(_Outputs(child)) as outputs:
             try:
-                child = subprocess.Popen(
-                    list(argv),
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    env=None if env is None else dict(env),
-                    cwd=cwd,
-                    start_new_session=True,
-                )
-            except OSError as problem:
-                raise InfrastructureError(f"cannot start `{argv[0]}`: {problem.strerror}") from problem
-            try:
-                timed_out = self._wait(child, time.monotonic() + deadline_s)
+                timed_out = self._wait(child, outputs, time.monotonic() + deadline_s)
             finally:
-                _end(child)
-            return Finished(code=child.returncode, out=_kept(out), err=_kept(err), timed_out=timed_out)
+                _end(child, outputs)
+            out, err = outputs.texts()
+            return Finished(code=child.returncode, out=out, err=err, timed_out=timed_out)
 
-    def _wait(self, child: subprocess.Popen[bytes], deadline: float) -> bool:
+    def _wait(self, child: subprocess.Popen[bytes], outputs: "_Outputs", deadline: float) -> bool:
         """Waits for the end; True when the deadline came first."""
-        while True:
-            try:
-                child.wait(_POLL_S)
-            except subprocess.TimeoutExpired:
-                self.go_on()
-                if time.monotonic() > deadline:
-                    return True
+        while child.poll() is None:
+            outputs.take(_POLL_S)
+            self.go_on()
+            if time.monotonic() > deadline:
+                return True
+        return False
+
+
+class _Outputs:
+    """What a tool writes, read as it comes, so that neither memory nor a disk takes more of it than is kept."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        self._open = selectors.PollSelector()  # unlike the default one it takes no file of its own
+        self._kept: list[LogKeeper] = []
+        self._streams = [stream for stream in (child.stdout, child.stderr) if stream is not None]
+        for stream in self._streams:
+            os.set_blocking(stream.fileno(), False)
+            self._kept.append(LogKeeper(_HEAD_BYTES, _TAIL_BYTES))
+            self._open.register(stream, selectors.EVENT_READ, self._kept[-1])
+
+    def close(self) -> None:
+        """The ends of the pipes that are ours."""
+        self._open.close()
+        for stream in self._streams:
+            stream.close()
+
+    def take(self, patience_s: float) -> bool:
+        """A piece of each output that has one; waits for that, or for the end, no longer than this. Whether one had."""
+        if not self._open.get_map():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(patience_s)
+            return False
+        ready = self._open.select(patience_s)
+        for key, _ in ready:
+            if piece := os.read(key.fd, _PIECE_BYTES):
+                key.data.feed(piece)
             else:
-                return False
+                self._open.unregister(key.fileobj)
+        return bool(ready)
+
+    def texts(self) -> list[str]:
+        """Each output, once the tool has ended; nobody waits for what it left running and who could still write."""
+        left = _MOST_LEFT
+        while left and self.take(0):
+            left -= 1
+        return [marked(keeper.log(), keeper.left_out) for keeper in self._kept]
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """Ends the child and what it started: asks, waits, kills."""
+def _end(child: subprocess.Popen[bytes], outputs: _Outputs) -> None:
+    """Ends the child and what it started: asks, waits, kills. What it has to say of that is heard."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if child.poll() is not None:
             return
         os.killpg(child.pid, number)
-        try:
-            child.wait(_GRACE_S)
-        except subprocess.TimeoutExpired:
-            continue
-
-
-def _kept(stream: BinaryIO) -> str:
-    """The end of what was written, as text."""
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(0, size - _KEPT_BYTES))
-    return stream.read().decode(errors="replace")
+        give_up = time.monotonic() + _GRACE_S
+        while child.poll() is None and time.monotonic() < give_up:
+            outputs.take(_POLL_S)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from orchestrator import disk, text
 from orchestrator.axes import AXES, problem_with
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, refuse_shortage
 from orchestrator.images.lock import Lock
 from orchestrator.images.lock_bytes import MAX_BYTES, tables
 from orchestrator.images.resolve import Wheel
@@ -137,6 +137,7 @@ def read_lock(folder: Path, image: str) -> LockFile | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
+        refuse_shortage(problem, str(path))
         why = problem.strerror or str(problem) if isinstance(problem, OSError) else str(problem)
         raise InputError(
             f"is no lock: {text.one_line(why, 200)}",

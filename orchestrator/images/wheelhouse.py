@@ -1,13 +1,11 @@
 """Wheels on this host: fetched once, kept by their SHA-256, never trusted without it."""
 
-import contextlib
 import hashlib
 import lzma
 import os
 import re
 import shutil
 import struct
-import tempfile
 import time
 import urllib.error
 import zipfile
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.axes import AXES, matches, problem_with
 from orchestrator.images.command import Commands
 from orchestrator.images.failure import Stage, StageFailed, at, stale
@@ -78,26 +76,20 @@ def _fetch(wheel: Wheel, site: Site, commands: Commands) -> None:
 
 
 def _copy(wheel: Wheel, target: Path, site: Site, commands: Commands) -> None:
-    """Copies to a file of its own, checks the hash, then gives it its name."""
+    """Copies to a file of its own, checks the hash, then gives it its name; what a kill left of it goes first."""
     seen = hashlib.sha256()
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".fetch-", delete=False) as file:
-        try:
-            with opened(wheel.url, site) as source:
-                while chunk := source.read(_CHUNK):
-                    commands.go_on()
-                    seen.update(chunk)
-                    file.write(chunk)
-            file.flush()
-            if seen.hexdigest() != wheel.sha256:
-                raise stale(
-                    Stage.WHEELS,
-                    f"{wheel.file} is not the file that was locked: SHA-256 {seen.hexdigest()}, not {wheel.sha256}",
-                )
-            Path(file.name).chmod(0o644)
-            Path(file.name).replace(target)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                Path(file.name).unlink()
+    disk.remove_halves(target.parent, target.name.__eq__)
+    with disk.replacing(target) as half:
+        with opened(wheel.url, site) as source, half.open("wb") as file:
+            while chunk := source.read(_CHUNK):
+                commands.go_on()
+                seen.update(chunk)
+                file.write(chunk)
+        if seen.hexdigest() != wheel.sha256:
+            raise stale(
+                Stage.WHEELS,
+                f"{wheel.file} is not the file that was locked: SHA-256 {seen.hexdigest()}, not {wheel.sha256}",
+            )
 
 
 def check_torch(wheels: Sequence[Wheel], build: str, site: Site) -> None:

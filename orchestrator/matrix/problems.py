@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from orchestrator import text
 from orchestrator.errors import InputError, InputErrors
 from orchestrator.model import Place
 
@@ -35,5 +36,7 @@ class Problems:
         ordered = sorted(self._found, key=lambda found: (found[0].line, found[0].column))
         errors = [error for _, error in ordered[:SHOWN]]
         if len(ordered) > SHOWN:
-            errors.append(InputError(f"and {len(ordered) - SHOWN} more problems", place=ordered[0][0].file))
+            errors.append(
+                InputError(f"and {text.counting(len(ordered) - SHOWN, 'more problem')}", place=ordered[0][0].file)
+            )
         return errors

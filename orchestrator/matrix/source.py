@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from orchestrator import disk, text
-from orchestrator.errors import InputError, InputErrors
+from orchestrator.errors import InputError, InputErrors, refuse_shortage
 from orchestrator.model import Place
 
 MAX_BYTES = 1 << 20
@@ -33,6 +33,7 @@ def bytes_of(path: Path) -> bytes:
     except disk.NotRegular:
         raise _refused(name, "cannot be read: Is a directory" if path.is_dir() else "is not a regular file") from None
     except (OSError, ValueError) as error:
+        refuse_shortage(error, name)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _refused(name, f"cannot be read: {reason}") from None
     if len(data) > MAX_BYTES:

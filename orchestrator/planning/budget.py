@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from orchestrator import text
 from orchestrator.model import Edge, RunnerClass
 from orchestrator.planning.asking import Against
 from orchestrator.planning.cost import spent
@@ -39,7 +40,7 @@ def within(
 def _figure(edge: Edge, cells: int, hours: float, money: float) -> str:
     """Which figure of the budget is overrun, in words; an empty text when none is."""
     if edge.cells is not None and cells > edge.cells:
-        return f"the budget of the edge is {edge.cells} cells"
+        return f"the budget of the edge is {text.counting(edge.cells, 'cell')}"
     if edge.gpu_hours is not None and hours > edge.gpu_hours:
         return f"the budget of the edge is {edge.gpu_hours:g} GPU-hours, with it they would be {hours:.2f}"
     if edge.money is not None and money > edge.money:

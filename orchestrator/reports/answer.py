@@ -7,6 +7,7 @@ from orchestrator.axes import AXES, suggestion
 from orchestrator.model import Alternative, Answer, Axes, Observation, Reason
 from orchestrator.reports.columns import Column, Line, painted, table, wrap
 from orchestrator.reports.columns import page as stacked
+from orchestrator.reports.overview import in_column
 from orchestrator.vocabulary import Verdict
 
 COLOURS: Mapping[Verdict, str] = {
@@ -34,7 +35,7 @@ def page(answer: Answer, asked: Axes, *, today: str, width: int, colour: bool) -
         ],
         _nearest(answer.nearest, width, colour=colour),
         _reasons(answer.reasons, width, colour=colour),
-        _facts(answer, width),
+        _facts(answer, today, width),
         _observed(answer.observed, width),
     )
 
@@ -65,9 +66,9 @@ def _nearest(nearest: Sequence[Alternative], width: int, *, colour: bool) -> lis
     return table([Column(name="nearest"), Column(name="change")], rows, width)
 
 
-def _facts(answer: Answer, width: int) -> list[str]:
+def _facts(answer: Answer, today: str, width: int) -> list[str]:
     told = (
-        ("supported until", text.one_line(answer.supported_until or "", 40)),
+        ("supported until", in_column(answer.supported_until, today)),
         ("not given, and could change the answer", _names(answer.missing)),
     )
     return [line for name, value in told if value for line in wrap(f"{name}: {value}", width)]

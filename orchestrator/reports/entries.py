@@ -70,13 +70,13 @@ class Alike(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
 
-def entries(run: Run, metrics: Iterable[MetricRow]) -> tuple[Entry, ...]:
-    """One entry for each result, in the order of the plan."""
+def entries(run: Run, metrics: Iterable[MetricRow], asked: Sequence[str] = ()) -> tuple[Entry, ...]:
+    """One entry for each result, in the order of the plan; `asked` as in `overview.rerun`."""
     cells = overview.planned(run)
     rows: dict[str, list[MetricRow]] = {}
     for row in metrics:
         rows.setdefault(row.cell, []).append(row)
-    return tuple(_entry(run, cells[result.id], result, rows.get(result.id, ())) for result in run.results)
+    return tuple(_entry(run, cells[result.id], result, rows.get(result.id, ()), asked) for result in run.results)
 
 
 def _looked_for(row: MetricRow) -> tuple[int, str, str, str]:
@@ -85,7 +85,9 @@ def _looked_for(row: MetricRow) -> tuple[int, str, str, str]:
     return rank, row.metric, row.load, row.shapes
 
 
-def _entry(run: Run, cell: PlannedCell, result: CellResult, metrics: Sequence[MetricRow]) -> Entry:
+def _entry(
+    run: Run, cell: PlannedCell, result: CellResult, metrics: Sequence[MetricRow], asked: Sequence[str]
+) -> Entry:
     log = result.attempts[-1].exit.log if result.attempts else None
     return Entry(
         cell=cell,
@@ -98,7 +100,7 @@ def _entry(run: Run, cell: PlannedCell, result: CellResult, metrics: Sequence[Me
         log=(log.tail or log.head)[-LOG_SHOWN:] if log else "",
         log_bytes=log.bytes if log else 0,
         metrics=tuple(sorted(metrics, key=_looked_for)),
-        rerun=overview.rerun(cell, run.plan),
+        rerun=overview.rerun(cell, run.plan, asked),
     )
 
 

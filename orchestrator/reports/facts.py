@@ -7,7 +7,6 @@ from msgspec import Struct
 from orchestrator import text
 from orchestrator.model import Difference
 from orchestrator.reports.columns import Column, Line, table, wrap
-from orchestrator.reports.overview import counting
 
 _COLOURS = {"same": "2", "new": "32", "differs": "1;33"}
 
@@ -50,12 +49,12 @@ def rules(ages: Sequence[RuleAge], *, width: int, colour: bool) -> str:
         )
         for age in ages
     ]
-    total = f"{counting(sum(age.rows for age in ages), 'row')} in {counting(len(ages), 'rule')}"
+    total = f"{text.counting(sum(age.rows for age in ages), 'row')} in {text.counting(len(ages), 'rule')}"
     return "\n".join([total, "", *table(columns, lines, width)] if lines else [total])
 
 
 def _days(age: int | None, *, old: bool = False) -> str:
-    return "unknown" if age is None else counting(age, "day") + (", old" if old else "")
+    return "unknown" if age is None else text.counting(age, "day") + (", old" if old else "")
 
 
 def facts(rows: Sequence[Fact], *, width: int) -> str:
@@ -68,7 +67,7 @@ def facts(rows: Sequence[Fact], *, width: int) -> str:
         )
         for row in rows
     ]
-    return "\n".join([counting(len(rows), "row"), "", *table(columns, lines, width)] if lines else ["0 rows"])
+    return "\n".join([text.counting(len(rows), "row"), "", *table(columns, lines, width)] if lines else ["0 rows"])
 
 
 def compared(name: str, found: Sequence[Difference], *, width: int, colour: bool) -> str:

@@ -18,15 +18,19 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def report(run: Run, metrics: Sequence[MetricRow] = (), resume: str = "") -> str:
-    """The whole page; `metrics` are shown with the cells that they belong to, `resume` is the line that finishes it."""
-    every = entries.entries(run, metrics)
+def report(run: Run, metrics: Sequence[MetricRow] = (), resume: str = "", asked: Sequence[str] = ()) -> str:
+    """The whole page; `metrics` are shown with the cells that they belong to, `resume` is the line that finishes it.
+
+    `asked` are the options with which a cell is run again as it was.
+    """
+    every = entries.entries(run, metrics, asked)
     by_id = {entry.result.id: entry for entry in every}
     return (
         _environment()
         .get_template("report.html.j2")
         .render(
             run=run,
+            last_day=overview.last_day(run),
             resume=resume,
             headline=overview.headline(run.results),
             verdict=overview.verdict(run),
@@ -81,7 +85,8 @@ def _environment() -> "Environment":
         pairs=text.pairs,
         span=overview.span,
         size=overview.size,
-        counting=overview.counting,
+        counting=text.counting,
+        lasts=overview.lasts,
         cases=overview.cases,
         caused=overview.caused,
         seconds=overview.seconds,

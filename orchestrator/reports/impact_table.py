@@ -9,7 +9,7 @@ from orchestrator.model import Impact, RowImpact
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import GAP, Column, Line, fenced, listed, painted, table, wrap
 from orchestrator.reports.columns import page as stacked
-from orchestrator.reports.overview import counting, takes
+from orchestrator.reports.overview import in_column, takes
 from orchestrator.reports.said import because, deciding
 from orchestrator.vocabulary import WORKS, WORST_FIRST, Verdict
 
@@ -22,7 +22,7 @@ def page(impact: Impact, *, width: int, colour: bool) -> str:
     columns = [Column(name=name) for name in ("after", "before", "row", "moves with it", "tested", "supported until")]
     return stacked(
         [painted(line, _colour_of(touched) if colour else "") for line in wrap(_headline(impact, touched), width)],
-        table(columns, [_line(row, colour=colour) for row in touched], width),
+        table(columns, [_line(row, impact.on, colour=colour) for row in touched], width),
         _unchanged(impact.rows, width),
         _tests(impact, touched, width),
     )
@@ -32,7 +32,9 @@ def _headline(impact: Impact, touched: Sequence[RowImpact]) -> str:
     what = f"up to {impact.later}" if impact.later else text.pairs(impact.change)
     counted = Counter(row.after.verdict for row in touched)
     said = ", ".join(f"{counted[verdict]} {verdict.value}" for verdict in reversed(WORST_FIRST) if counted[verdict])
-    return f"{what}: {len(touched)} of {counting(len(impact.rows), 'row')} concerned" + (f": {said}" if said else "")
+    return f"{what}: {len(touched)} of {text.counting(len(impact.rows), 'row')} concerned" + (
+        f": {said}" if said else ""
+    )
 
 
 def _colour_of(touched: Sequence[RowImpact]) -> str:
@@ -40,7 +42,7 @@ def _colour_of(touched: Sequence[RowImpact]) -> str:
     return COLOURS[next((verdict for verdict in WORST_FIRST if verdict in verdicts), Verdict.SUPPORTED)]
 
 
-def _line(row: RowImpact, *, colour: bool) -> Line:
+def _line(row: RowImpact, on: str, *, colour: bool) -> Line:
     return Line(
         values=(
             row.after.verdict.value,
@@ -48,7 +50,7 @@ def _line(row: RowImpact, *, colour: bool) -> Line:
             text.one_line(row.name, 40),
             _moves(row),
             _tested(row),
-            (row.final.supported_until or "") if row.final.verdict in WORKS else "",
+            in_column(row.final.supported_until, on) if row.final.verdict in WORKS else "",
         ),
         below=_below(row),
         colour=COLOURS[row.after.verdict] if colour else "",
@@ -88,7 +90,7 @@ def _unchanged(rows: Sequence[RowImpact], width: int) -> list[str]:
     for row in rows:
         if row.unchanged:
             found.setdefault(row.unchanged, []).append(row.name)
-    lines = [f"{counting(sum(map(len, found.values())), 'row')} unchanged"] if found else []
+    lines = [f"{text.counting(sum(map(len, found.values())), 'row')} unchanged"] if found else []
     for why, names in found.items():
         lines += fenced(f"{len(names)}: {text.one_line(why)}", width)
         lines += listed(names, width)
@@ -101,7 +103,7 @@ def _tests(impact: Impact, touched: Sequence[RowImpact], width: int) -> list[str
         return ["There is nothing to test."]
     cost = impact.cost
     never = f"{cost.cells} never run: {takes(cost)}" if cost.cells else "all were run before"
-    return [*wrap(f"{counting(len(cells), 'cell')} to test, {never}", width), *_paste(impact.plan)]
+    return [*wrap(f"{text.counting(len(cells), 'cell')} to test, {never}", width), *_paste(impact.plan)]
 
 
 def _paste(plan: str) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from orchestrator import text
 from orchestrator.model import PairedComparison, Trend
 from orchestrator.reports.columns import Column, Line, page, painted, table, wrap
-from orchestrator.reports.overview import counting
 from orchestrator.reports.sparkline import sparkline
 from orchestrator.vocabulary import ComparisonVerdict
 
@@ -45,7 +44,7 @@ def comparison_page(
 def trend_page(told: Trend, values: Sequence[float], *, width: int, colour: bool) -> str:
     """The changes of a series, and the series with a mark below each."""
     flags = told.flags or ()
-    found = counting(len(flags), "change") if flags else "no change"
+    found = text.counting(len(flags), "change") if flags else "no change"
     lines = [
         Line(
             values=(share(flag.effect), str(flag.index), text.one_line(str(flag.time), 40)),

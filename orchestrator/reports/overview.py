@@ -32,7 +32,7 @@ def headline(results: Sequence[CellResult]) -> str:
     """`12 cells: 8 passed, 1 failed, 1 crashed (known), 2 unplaced`."""
     known = totals(result for result in results if result.known_issue)
     counted = ", ".join(_counted(status, count, known.get(status, 0)) for status, count in totals(results).items())
-    return counting(len(results), "cell") + (f": {counted}" if counted else "")
+    return text.counting(len(results), "cell") + (f": {counted}" if counted else "")
 
 
 def _counted(status: Status, count: int, known: int) -> str:
@@ -43,15 +43,15 @@ def _counted(status: Status, count: int, known: int) -> str:
 
 def verdict(run: Run) -> str:
     """The run in one sentence: the worst that can be said of it."""
-    every = counting(len(run.results), "cell")
+    every = text.counting(len(run.results), "cell")
     if wrong := len(problems(run)):
         return f"{wrong} of {every} did not pass"
     if waiting := len(with_status(run, UNFINISHED)):
         return f"{waiting} of {every} did not finish"
     good = len(with_status(run, GOOD))
     if known := sum(bool(result.known_issue) for result in run.results):
-        return f"{counting(good, 'cell')} passed, {known} failed as known"
-    return f"All that ran passed: {counting(good, 'cell')}" if good else "No cell ran"
+        return f"{text.counting(good, 'cell')} passed, {known} failed as known"
+    return f"All that ran passed: {text.counting(good, 'cell')}" if good else "No cell ran"
 
 
 def problems(run: Run) -> list[CellResult]:
@@ -70,19 +70,46 @@ def planned(run: Run) -> Mapping[str, PlannedCell]:
     return {cell.id: cell for cell in run.plan.cells}
 
 
-def rerun(cell: PlannedCell, plan: Plan) -> str:
-    """The line to paste that runs one cell again; what is the default of `run` is not said."""
+def rerun(cell: PlannedCell, plan: Plan, asked: Sequence[str] = ()) -> str:
+    """The line to paste that runs one cell again, with what else the run was `asked`; no default of `run` is said."""
     words = ["torchmatrix", "run", "--select", cell.id]
     if cell.tier is not Tier.PRODUCTION:
         words += ["--tier", cell.tier.value]
     if plan.matrix not in {"", "matrix.yaml"}:
         words += ["--matrix", plan.matrix]
+    return _pasted((*words, *asked))
+
+
+def resume(folder: str, asked: Sequence[str] = ()) -> str:
+    """The line to paste that finishes the run in a folder, with what else the run was `asked`."""
+    return _pasted(("torchmatrix", "run", *asked, "--resume", folder))
+
+
+def _pasted(words: Iterable[str]) -> str:
     return " ".join(shlex.quote(text.one_line(word)) for word in words)
 
 
-def resume(folder: str, *flags: str) -> str:
-    """The line to paste that finishes the run in a folder, with the flags that the run was asked for with."""
-    return " ".join(("torchmatrix run", *flags, "--resume", shlex.quote(text.one_line(folder))))
+def lasts(until: str | None, today: str) -> str:
+    """`until 2030-01-01`, or `ended 2026-07-11`: an end of support that is past must not read as support."""
+    day = text.one_line(until or "", 40)
+    return f"{'ended' if day < today else 'until'} {day}" if day else ""
+
+
+def lasting(verdict: str, until: str | None, today: str) -> str:
+    """`supported until 2030-01-01`, `degraded, ended 2026-07-11`; the verdict alone where no end is known."""
+    told = lasts(until, today)
+    return f"{verdict}{',' if told.startswith('ended') else ''} {told}".rstrip()
+
+
+def in_column(until: str | None, today: str) -> str:
+    """The same in a column `supported until`: `2030-01-01`, `ended 2026-07-11`."""
+    return lasts(until, today).removeprefix("until ")
+
+
+def last_day(run: Run) -> str:
+    """The day on which the run last began something, by its own word: a page says the same whenever it is made."""
+    begun = (attempt.exit.started for result in run.results for attempt in result.attempts)
+    return max(begun, default="")[:10]
 
 
 def cases(result: CellResult) -> str:
@@ -142,15 +169,10 @@ def size(count: float) -> str:
 def takes(cost: Cost) -> str:
     """`2 images, 1.4 GiB to build, about 3 min, 0.0 GPU-hours`: what running some cells takes."""
     parts = [
-        counting(cost.images, "image"),
+        text.counting(cost.images, "image"),
         f"{size(cost.build_bytes)} to build",
         f"about {cost.minutes:.0f} min" if cost.minutes >= 1 else "under a minute",
         f"{cost.gpu_hours:.1f} GPU-hours",
         *((f"{cost.money:.2f} to pay",) if cost.money else ()),
     ]
     return ", ".join(parts)
-
-
-def counting(count: int, noun: str) -> str:
-    """`1 cell`, `2 cells`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -5,7 +5,7 @@ from orchestrator.model import CellSupport, Coverage, Plan, PlannedCell, Uncover
 from orchestrator.reports import covered, overview
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import BAR, GAP, NAMES_SHOWN, Column, Line, fenced, listed, page, table, wrap
-from orchestrator.reports.overview import counting
+from orchestrator.reports.overview import lasting
 from orchestrator.vocabulary import LeftOutKind, Verdict
 
 _UNPLACED = "2"
@@ -13,18 +13,21 @@ _UNPLACED = "2"
 _OPTIONAL = frozenset({LeftOutKind.BUDGET, LeftOutKind.SELECTION, LeftOutKind.TIER})
 
 
-def plan_table(plan: Plan, *, width: int, colour: bool) -> str:
-    """The cells of a plan, where each runs, what vendors say of it and why it is in; what is left out and why."""
+def plan_table(plan: Plan, *, width: int, colour: bool, today: str = "") -> str:
+    """The cells of a plan, where each runs, what vendors say of it and why it is in; what is left out and why.
+
+    `today` (YYYY-MM-DD) tells an end of life that is past from one to come; without it none is past.
+    """
     columns = [Column(name=name) for name in ("tier", "support", "runs on", "row", "cell", "why", "image")]
     return page(
-        table(columns, [_planned(cell, colour) for cell in plan.cells], width),
+        table(columns, [_planned(cell, colour, today) for cell in plan.cells], width),
         *(_covered(one, width) for one in plan.coverage),
         _left_out(plan, width),
         wrap(_cost(plan), width),
     )
 
 
-def _planned(cell: PlannedCell, colour: bool) -> Line:
+def _planned(cell: PlannedCell, colour: bool, today: str) -> Line:
     placement, verdict = cell.placement, cell.support.verdict
     runs_on = text.one_line(placement.runner or "this machine", 24) if placement.placed else "unplaced"
     return Line(
@@ -37,7 +40,7 @@ def _planned(cell: PlannedCell, colour: bool) -> Line:
             text.one_line(cell.why, 400),
             text.one_line(cell.image, 127),
         ),
-        below=tuple(filter(None, (_said(cell.support), _without_machine(cell)))),
+        below=tuple(filter(None, (_said(cell.support, today), _without_machine(cell)))),
         colour=_colour(cell) if colour else "",
     )
 
@@ -48,10 +51,10 @@ def _colour(cell: PlannedCell) -> str:
     return "" if cell.placement.placed else _UNPLACED
 
 
-def _said(support: CellSupport) -> str:
+def _said(support: CellSupport, today: str) -> str:
     """What a reader must know of a verdict: why it is not `supported`, or until when it is."""
     if support.verdict is Verdict.SUPPORTED:
-        return f"supported until {text.one_line(support.supported_until, 40)}" if support.supported_until else ""
+        return lasting("supported", support.supported_until, today) if support.supported_until else ""
     if not support.because:
         return ""
     source = ", ".join(filter(None, (support.rule, support.source, support.as_of)))
@@ -84,7 +87,7 @@ def _left_out(plan: Plan, width: int) -> list[str]:
     for one in plan.left_out:
         reason = "the same cell as another" if one.kind is LeftOutKind.DUPLICATE else one.reason
         found.setdefault((one.kind, reason), []).append(overview.named(one))
-    lines = [f"{counting(len(plan.left_out), 'combination')} left out"] if found else []
+    lines = [f"{text.counting(len(plan.left_out), 'combination')} left out"] if found else []
     for (kind, reason), names in found.items():
         lines += fenced(f"{len(names)} by {kind}: {text.one_line(reason)}", width)
         lines += listed(names, width)
@@ -95,7 +98,7 @@ def _cost(plan: Plan) -> str:
     cost = plan.cost
     unsupported = sum(cell.support.verdict is Verdict.UNSUPPORTED for cell in plan.cells)
     parts = [
-        f"{counting(cost.cells, 'cell')}: {cost.placed} placed, {cost.unplaced - unsupported} unplaced",
+        f"{text.counting(cost.cells, 'cell')}: {cost.placed} placed, {cost.unplaced - unsupported} unplaced",
         *((f"{unsupported} unsupported",) if unsupported else ()),
         overview.takes(cost),
     ]

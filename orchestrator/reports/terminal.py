@@ -1,12 +1,11 @@
 """A run as plain text for a terminal: what needs a reader first, every word readable without colour."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator import text
 from orchestrator.model import CellResult, Coverage, Plan, PlannedCell, Run
 from orchestrator.reports import covered, overview
 from orchestrator.reports.columns import BAR, GAP, Column, Line, fenced, page, painted, table, wrap
-from orchestrator.reports.overview import counting
 from orchestrator.vocabulary import Status
 
 _CASES_SHOWN = 3
@@ -18,10 +17,11 @@ _COLOURS: Mapping[Status, str] = (
 )
 
 
-def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
+def grid(run: Run, *, width: int, colour: bool, resume: str = "", asked: Sequence[str] = ()) -> str:
     """The run in one table, under a line that says it all; what did not pass comes first.
 
-    `resume` is the line that finishes the run, where there is one: a merge of bundles has none.
+    `resume` is the line that finishes the run, where there is one: a merge of bundles has none. `asked` are the options
+    with which a cell is run again as it was.
     """
     columns = (
         Column(name="status"),
@@ -38,7 +38,7 @@ def grid(run: Run, *, width: int, colour: bool, resume: str = "") -> str:
         [painted(line, _verdict_colour(run) if colour else "") for line in wrap(overview.headline(run.results), width)],
         _unfinished(run, resume),
         *_groups(run, overview.UNFINISHED, width),
-        table(columns, [_line(result, cells[result.id], run.plan, colour) for result in ran], width),
+        table(columns, [_line(result, cells[result.id], run.plan, colour, asked) for result in ran], width),
         *_groups(run, overview.NOT_HERE, width),
         *(_covered(one, run, width) for one in run.plan.coverage),
         _known_issues(run, width),
@@ -52,7 +52,7 @@ def _verdict_colour(run: Run) -> str:
     return _COLOURS[worst]
 
 
-def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool) -> Line:
+def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool, asked: Sequence[str]) -> Line:
     problem = result.status in overview.PROBLEMS and not result.known_issue
     return Line(
         values=(
@@ -63,7 +63,7 @@ def _line(result: CellResult, cell: PlannedCell, plan: Plan, colour: bool) -> Li
             text.one_line(result.id, 127),
         ),
         below=(*_reasons(result), *(f"note: {text.one_line(note)}" for note in result.notes)),
-        paste=overview.rerun(cell, plan) if problem else "",
+        paste=overview.rerun(cell, plan, asked) if problem else "",
         colour=_colour_of(result) if colour else "",
     )
 
@@ -83,7 +83,7 @@ def _reasons(result: CellResult) -> Iterable[str]:
         yield f"{case.outcome} {text.one_line(case.name, 120)}: {text.one_line(case.message, 160)}"
     more = result.counts.failed + result.counts.error - len(failing[:_CASES_SHOWN])
     if failing and more > 0:
-        yield f"and {counting(more, 'more case')}"
+        yield f"and {text.counting(more, 'more case')}"
 
 
 def _unfinished(run: Run, resume: str) -> list[str]:
@@ -101,7 +101,7 @@ def _groups(run: Run, statuses: tuple[Status, ...], width: int) -> list[list[str
         name = f"{BAR}{GAP}{text.one_line(result.id, 127)} ({text.one_line(cells[result.id].name, 60)})"
         found.setdefault((result.status, overview.caused(result)), []).append(name)
     return [
-        [f"{counting(len(names), 'cell')} {status}", *fenced(reason, width), *names]
+        [f"{text.counting(len(names), 'cell')} {status}", *fenced(reason, width), *names]
         for (status, reason), names in found.items()
     ]
 
@@ -115,5 +115,5 @@ def _known_issues(run: Run, width: int) -> list[str]:
     for result in run.results:
         for issue in {result.known_issue, *(case.known_issue for case in result.cases)} - {""}:
             met[issue] = met.get(issue, 0) + 1
-    lines = [f"{text.one_line(issue)} (in {counting(count, 'cell')})" for issue, count in sorted(met.items())]
+    lines = [f"{text.one_line(issue)} (in {text.counting(count, 'cell')})" for issue, count in sorted(met.items())]
     return ["known issues met", *(line for issue in lines for line in fenced(issue, width))] if lines else []

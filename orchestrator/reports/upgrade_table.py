@@ -7,7 +7,7 @@ from orchestrator.model import Axes, Reason, State, Upgrade, UpgradeStep
 from orchestrator.reports.answer import COLOURS
 from orchestrator.reports.columns import Column, Line, fenced, painted, table, wrap
 from orchestrator.reports.columns import page as stacked
-from orchestrator.reports.overview import counting
+from orchestrator.reports.overview import in_column, lasting
 from orchestrator.reports.said import because, deciding
 from orchestrator.vocabulary import WORKS, Verdict
 
@@ -17,11 +17,11 @@ def page(upgrade: Upgrade, *, width: int, colour: bool) -> str:
     return stacked(
         [painted(line, _colour_of(upgrade) if colour else "") for line in wrap(_headline(upgrade), width)],
         [
-            *_end("from", upgrade.start, upgrade.start.axes, width),
-            *_end("to", upgrade.goal, _new(upgrade), width, upgrade.blocked),
+            *_end("from", upgrade.start, upgrade.start.axes, upgrade.on, width),
+            *_end("to", upgrade.goal, _new(upgrade), upgrade.on, width, upgrade.blocked),
         ],
         _against(upgrade, width),
-        _steps(upgrade.steps, width, colour=colour),
+        _steps(upgrade.steps, upgrade.on, width, colour=colour),
         _nearest(upgrade, width, colour=colour),
     )
 
@@ -32,18 +32,19 @@ def _headline(upgrade: Upgrade) -> str:
     if not upgrade.steps:
         return "There is nothing to do: it is there already"
     on_host = sum(step.where == "host" for step in upgrade.steps)
-    return f"{counting(len(upgrade.steps), 'step')}, {on_host} on the host, {len(upgrade.steps) - on_host} in the image"
+    steps = text.counting(len(upgrade.steps), "step")
+    return f"{steps}, {on_host} on the host, {len(upgrade.steps) - on_host} in the image"
 
 
 def _colour_of(upgrade: Upgrade) -> str:
     return COLOURS[Verdict.SUPPORTED if upgrade.found else Verdict.UNSUPPORTED]
 
 
-def _end(name: str, state: State, shown: Axes, width: int, told_below: Reason | None = None) -> list[str]:
+def _end(name: str, state: State, shown: Axes, on: str, width: int, told_below: Reason | None = None) -> list[str]:
     """One end of the way with its verdict, and why where it is not supported."""
     works = state.verdict in WORKS
-    until = f" until {state.supported_until}" if works and state.supported_until else ""
-    lines = wrap(f"{name:5}{state.verdict.value}{until}: {text.pairs(shown)}", width)
+    said = lasting(state.verdict.value, state.supported_until if works else None, on)
+    lines = wrap(f"{name:5}{said}: {text.pairs(shown)}", width)
     if state.verdict is Verdict.SUPPORTED:
         return lines
     reasons = (reason for reason in deciding(state) if reason != told_below)
@@ -77,19 +78,19 @@ def _missing(state: State, width: int) -> list[str]:
     return wrap(f"not given, and could change the answer: {', '.join(state.missing)}", width)
 
 
-def _steps(steps: Sequence[UpgradeStep], width: int, *, colour: bool) -> list[str]:
+def _steps(steps: Sequence[UpgradeStep], on: str, width: int, *, colour: bool) -> list[str]:
     columns = [Column(name=name) for name in ("step", "on the", "change", "then", "supported until")]
-    return table(columns, [_line(step, colour=colour) for step in steps], width)
+    return table(columns, [_line(step, on, colour=colour) for step in steps], width)
 
 
-def _line(step: UpgradeStep, *, colour: bool) -> Line:
+def _line(step: UpgradeStep, on: str, *, colour: bool) -> Line:
     return Line(
         values=(
             str(step.number),
             step.where,
             text.pairs(step.change),
             step.state.verdict.value,
-            step.state.supported_until or "",
+            in_column(step.state.supported_until, on),
         ),
         below=tuple(f"together: {because(reason)}" for reason in step.coupled),
         colour=COLOURS[step.state.verdict] if colour else "",
@@ -100,4 +101,4 @@ def _nearest(upgrade: Upgrade, width: int, *, colour: bool) -> list[str]:
     if upgrade.nearest is None:
         return [] if upgrade.found else ["Nothing near the goal can be reached either."]
     head = f"The nearest goal that can be reached has {text.pairs(upgrade.nearest.change)}:"
-    return [*wrap(head, width), *_steps(upgrade.nearest.steps, width, colour=colour)]
+    return [*wrap(head, width), *_steps(upgrade.nearest.steps, upgrade.on, width, colour=colour)]

@@ -82,8 +82,8 @@ def _observed(environment: EnvironmentFile, reader: "_Reader") -> EnvironmentFil
     for name, value in environment.axes.items():
         if _AXIS_NAME.fullmatch(name) and len(axes) < MAX_AXES:
             axes[name] = text.one_line(value, 200)
-    if len(axes) < len(environment.axes):
-        reader.notes.append(f"{formats.ENVIRONMENT}: {len(environment.axes) - len(axes)} axes were left out")
+    if left_out := len(environment.axes) - len(axes):
+        reader.notes.append(f"{formats.ENVIRONMENT}: {text.counting(left_out, 'axis was', 'axes were')} left out")
     return msgspec.structs.replace(environment, axes=axes)
 
 

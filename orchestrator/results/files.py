@@ -15,7 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from orchestrator import disk
-from orchestrator.errors import InfrastructureError, InputError
+from orchestrator.errors import InfrastructureError, InputError, refuse_shortage
 
 MIB = 1 << 20
 _SCRATCH = re.compile(r"\.scratch-[a-z0-9_]{8}")  # as tempfile ends a name
@@ -26,13 +26,17 @@ class Refused(Exception):  # noqa: N818 - reads as what happened; never leaves t
 
 
 def open_plain(path: Path, cap: int) -> BufferedReader:
-    """The open file; FileNotFoundError when there is none, Refused when it is not plain or over `cap` bytes."""
+    """The open file; FileNotFoundError when there is none, Refused when it is not plain or over `cap` bytes.
+
+    InfrastructureError when this machine can open no further file at all: that says nothing about this one.
+    """
     try:
         # O_NONBLOCK: opening a FIFO without a writer would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
     except OSError as error:
+        refuse_shortage(error, str(path))
         raise Refused(f"cannot be opened as a plain file: {error.strerror}") from error
     found = os.fstat(descriptor)
     reason = ""

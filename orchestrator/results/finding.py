@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from orchestrator import formats, text
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, refuse_shortage
 from orchestrator.formats import CellFile
 from orchestrator.model import Attempt, Exit
 from orchestrator.results.bundle import MAX_JSON, Bundle, read_bundle
@@ -39,9 +39,9 @@ def find(folders: Iterable[Path], planned: Iterable[str]) -> Found:
         else:
             strangers[cell] = strangers.get(cell, 0) + 1
     notes = tuple(
-        f"{count} bundles of `{cell}`, which is not in the plan"
+        f"{text.counting(count, 'bundle')} of `{cell}`, which is not in the plan"
         if cell
-        else f"{count} bundles do not say which cell they belong to"
+        else f"{text.counting(count, 'bundle does', 'bundles do')} not say of which cell"
         for cell, count in sorted(strangers.items())
     )
     return Found(by_cell={cell: tuple(paths) for cell, paths in by_cell.items()}, notes=notes)
@@ -53,7 +53,7 @@ def read(folder: Path, cell: str) -> tuple[Attempt, Bundle]:
     Without our own `attempt.json` (a CI job hands in what the suite wrote) the bundle's final line stands for the exit.
     """
     bundle = read_bundle(folder)
-    attempt, problem = _read_attempt(folder)
+    attempt, problem = read_attempt(folder)
     if attempt is None:
         final = bundle.progress.final
         attempt = Attempt(cell=cell, number=_number(folder), exit=Exit(code=final.exit if final is not None else None))
@@ -65,7 +65,8 @@ def read(folder: Path, cell: str) -> tuple[Attempt, Bundle]:
     return attempt, bundle
 
 
-def _read_attempt(folder: Path) -> tuple[Attempt | None, str]:
+def read_attempt(folder: Path) -> tuple[Attempt | None, str]:
+    """The attempt that was committed in a folder, or None; and why, where a file is there that is not one."""
     try:
         return msgspec.json.decode(read_plain(folder / formats.ATTEMPT, MAX_JSON), type=Attempt, strict=True), ""
     except FileNotFoundError:
@@ -76,7 +77,7 @@ def _read_attempt(folder: Path) -> tuple[Attempt | None, str]:
 
 def _cell_of(folder: Path) -> str:
     """The cell of a bundle: by our own file, else by the suite's, else by the folder's place in a run."""
-    attempt, _ = _read_attempt(folder)
+    attempt, _ = read_attempt(folder)
     if attempt is not None:
         return attempt.cell
     try:
@@ -111,6 +112,7 @@ def _below(folder: Path, depth: int, seen: set[Path]) -> Iterator[Path]:
         with os.scandir(folder) as entries:
             names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
     except OSError as error:
+        refuse_shortage(error, str(folder))
         raise InputError(f"cannot be listed: {error.strerror}", place=str(folder)) from error
     if formats.ATTEMPT in names or formats.CELL in names:
         yield folder

@@ -107,7 +107,7 @@ def _rows(data: bytes, header: tuple[str, str], problems: _Problems) -> Iterator
                     problems.add(f"the header is {found}", rows.line_num, 1, f"it is to be {','.join(header)}")
                     return
             elif len(fields) != len(header):
-                has = "one column" if len(fields) == 1 else f"{len(fields)} columns"
+                has = text.counting(len(fields), "column")
                 problems.add(f"{has}, where the header has {len(header)}", rows.line_num, 1)
             else:
                 yield rows.line_num, fields

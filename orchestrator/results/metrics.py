@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.formats import MetricRow
 from orchestrator.results.files import MIB
 
@@ -44,10 +45,10 @@ def read_metrics(data: bytes, cell: str) -> Metrics:
     kept = [row for row in rows if len(units[_key(row)]) == 1]
     if len(kept) < len(rows):
         rejected["its metric has mixed units"] += len(rows) - len(kept)
-    notes = [f"{sum(rejected.values())} metric rows rejected: {_told(rejected)}"] if rejected else []
+    notes = [f"{text.counting(sum(rejected.values()), 'metric row')} rejected: {_told(rejected)}"] if rejected else []
     once = list(dict.fromkeys(kept))
     if len(once) < len(kept):
-        notes.append(f"{len(kept) - len(once)} metric rows stood there twice")
+        notes.append(f"{text.counting(len(kept) - len(once), 'metric row')} stood there twice")
     if half:
         notes.append("half a metric row at the end was left out")
     problem = f"it has more than {MAX_ROWS} rows" if len(whole) > MAX_ROWS else ""

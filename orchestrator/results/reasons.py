@@ -36,7 +36,8 @@ def failures(cases: Sequence[Case], evidence: Evidence) -> str:
     """How many cases, and the first one with its message."""
     first = cases[0]
     said = text.one_line(first.message or first.detail, 300)
-    return f"{len(cases)} of {len(evidence.cases)} cases: {text.one_line(first.name, 120)}: {said or 'no message'}"
+    several = f"{len(cases)} of {text.counting(len(evidence.cases), 'case')}"
+    return f"{several}: {text.one_line(first.name, 120)}: {said or 'no message'}"
 
 
 def device(evidence: Evidence) -> str:

@@ -13,6 +13,9 @@ from orchestrator.engines.task import INPUTS, RESULTS
 from orchestrator.errors import InfrastructureError
 from orchestrator.formats import ATTEMPT, CELL, CellFile
 from orchestrator.model import Attempt, PlannedCell
+from orchestrator.results.bundle import MAX_JSON
+from orchestrator.results.files import Refused, read_plain
+from orchestrator.results.finding import read_attempt
 from orchestrator.running import folder
 from orchestrator.running.journal import Line
 from orchestrator.vocabulary import Purpose, Step
@@ -66,10 +69,7 @@ def committed_folders(run: Path, cell: str) -> tuple[Path, ...]:
 
 def read(place: Path) -> Attempt | None:
     """The attempt that was committed in this folder, or None: attempt.json is written last, and at once."""
-    try:
-        return msgspec.json.decode((place / ATTEMPT).read_bytes(), type=Attempt)
-    except (OSError, msgspec.MsgspecError):
-        return None
+    return read_attempt(place)[0]
 
 
 def begin(run: Path, cell: str, number: int) -> Path:
@@ -127,8 +127,8 @@ def verify(run: Path, cells: Iterable[str], lines: Iterable[Line]) -> None:
 
 def _is_as_written(file: Path, said: str) -> bool:
     try:
-        return digest(file.read_bytes()) == said
-    except OSError:
+        return digest(read_plain(file, MAX_JSON)) == said
+    except (Refused, OSError):
         return False
 
 

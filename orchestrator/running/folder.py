@@ -64,11 +64,13 @@ def attempt_folder(run: Path, cell: str, number: int) -> Path:
 
 
 def attempt_folders(run: Path, cell: str) -> tuple[tuple[int, Path], ...]:
-    """Each attempt of the cell that left a folder, by number."""
-    try:
-        names = os.listdir(attempt_folder(run, cell, 1).parent)  # noqa: PTH208 - names are what is matched
-    except FileNotFoundError:
-        return ()
+    """Each attempt of the cell that left a folder, by number; InfrastructureError where they cannot be listed."""
+    place = attempt_folder(run, cell, 1).parent
+    with told(place):
+        try:
+            names = os.listdir(place)  # noqa: PTH208 - names are what is matched
+        except FileNotFoundError:
+            return ()
     numbers = sorted(int(match[1]) for name in names if (match := _ATTEMPT.fullmatch(name)))
     return tuple((number, attempt_folder(run, cell, number)) for number in numbers)
 

@@ -20,10 +20,12 @@ from msgspec import Struct
 
 from orchestrator import disk, text
 from orchestrator.errors import InfrastructureError
+from orchestrator.results.files import Refused, read_plain
 from orchestrator.running import fault, folder
 from orchestrator.vocabulary import Step
 
 SCHEMA_VERSION = 1
+_MAX_BYTES = 1 << 30  # a run of 100,000 cells writes some 200 MB
 
 State = Literal["begin", "end", "failed"]
 
@@ -115,7 +117,12 @@ def read(run: Path) -> tuple[Line, ...]:
 def _read(run: Path) -> tuple[tuple[Line, ...], int]:
     path = run / folder.JOURNAL
     with folder.told(path):
-        lines, whole = parse(path.read_bytes(), str(path)) if path.exists() else ((), 0)
+        try:
+            lines, whole = parse(read_plain(path, _MAX_BYTES), str(path))
+        except FileNotFoundError:
+            lines, whole = (), 0
+        except Refused as refusal:
+            raise _damage(f"the journal {refusal}", str(path)) from None
         if not lines and (run / folder.PLAN).exists():
             raise _damage("the journal of this run is gone", str(path))
     return lines, whole
@@ -166,7 +173,7 @@ def _line(raw: bytes, place: str) -> Line | None:
                 hint="go on with that one",
             )
         return None if said is None else _DECODER.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 

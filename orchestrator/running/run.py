@@ -12,13 +12,14 @@ from pathlib import Path
 
 import msgspec
 
+from orchestrator import disk, text
 from orchestrator.axes import image_axes
 from orchestrator.engines.engine import Engine
 from orchestrator.errors import InfrastructureError, InputError, Interrupted
 from orchestrator.images.failure import BuildFailure
 from orchestrator.images.given import Given
 from orchestrator.model import Host, Image, Plan, Run
-from orchestrator.results.merge import merge, write
+from orchestrator.results.merge import MAX_PLAN, merge, write
 from orchestrator.running import attempts, cells, folder, journal, signals
 from orchestrator.running.compile_store import CompileStore
 from orchestrator.running.schedule import Turn, schedule
@@ -54,10 +55,12 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     jobs: int = 2,
     secrets: Secrets = NONE,
     compile_cache: bool = True,
+    merged: Callable[[Run], None] = lambda _: None,
 ) -> Run:
     """Runs the placed cells of the plan in the run folder `out`, whose lock is held, and merges what came of them.
 
-    With `resume`, the plan was read from `out`; committed cells stay as they are, what was begun is done anew.
+    With `resume`, the plan was read from `out`; committed cells stay as they are, what was begun is done anew. `merged`
+    is told what came of it, also when it ends in an error; it is told nothing by a run that is refused.
     Raises Interrupted when a signal stopped it, after everything that was done is committed and merged, and
     InfrastructureError when the folder cannot be written.
     """
@@ -75,7 +78,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
         )
         turns = schedule(plan.cells, host)
         finished = _is_finished(out, log, turns)
-        with signals.watched(say) as stop:
+        with signals.watched(say, secrets.remove) as stop:
             try:
                 try:
                     images = _prepared(turns, setting, site, jobs, say)
@@ -92,10 +95,11 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
                 with suppress(InfrastructureError):  # an engine that is lost for good: a resumed run looks again
                     engine.sweep(out.name)
                 run = _merged(plan, out, nullcontext() if finished else log.step(Step.MERGE))
+                merged(run)
     left = sum(not cells.is_done(out, turn.cell) for turn in turns)
     if left:
         raise Interrupted(
-            f"stopped by {stop.by}, {len(turns) - left} of {len(turns)} cells are done",
+            f"stopped by {stop.by}, {len(turns) - left} of {text.counting(len(turns), 'cell is', 'cells are')} done",
             place=str(out),
             hint=f"`torchmatrix run --resume {out}` does the rest",
         )
@@ -120,7 +124,9 @@ def _resume(plan: Plan, out: Path, log: journal.Journal, engine: Engine, say: Sa
     """Says what is done anew, and ends what the dead owner left running, which only the same engine can find."""
     began = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
     first, _, digest = began.partition(" ")
-    if digest and digest != _digest((out / folder.PLAN).read_bytes()):
+    with folder.told(out / folder.PLAN):
+        written = disk.read_regular(out / folder.PLAN, MAX_PLAN)
+    if digest and digest != _digest(written):
         # A cell that was taken out would be gone from every report, and what it did with it.
         raise InputError(
             "the plan was changed since the run began",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.formats import SUMMARY
 from orchestrator.model import Plan
@@ -76,7 +77,7 @@ def list_runs(runs: Path) -> tuple[ListedRun, ...]:
         names = sorted(os.listdir(runs), reverse=True) if runs.exists() else []  # noqa: PTH208 - names are matched
     found = (runs / name for name in names if _NAME.fullmatch(name))
     runs_of_ours = (path for path in found if path.is_dir() and not path.is_symlink() and _started(path.name))
-    return tuple(_listed(path) for path in runs_of_ours)
+    return tuple(run for run in map(_listed, runs_of_ours) if run is not None)
 
 
 def choose(
@@ -95,7 +96,12 @@ def choose(
         if run.state is RunState.LIVE:
             kept.append(KeptRun(run=run, why="a process is writing it"))
         elif run.state is RunState.RESUMABLE and not force:
-            kept.append(KeptRun(run=run, why=f"{run.cells - run.done} of {run.cells} cells can still be run: --force"))
+            kept.append(
+                KeptRun(
+                    run=run,
+                    why=f"{run.cells - run.done} of {text.counting(run.cells, 'cell')} can still be run: --force",
+                )
+            )
         elif run.state is RunState.DAMAGED and not force:
             kept.append(KeptRun(run=run, why="its plan cannot be read, or is not all that is there: --force"))
         else:
@@ -104,36 +110,58 @@ def choose(
 
 
 def clear(runs: Path, chosen: RunClearing) -> RunClearing:
-    """Removes the chosen runs, each whole or not at all in the eyes of others, and what an earlier try left of one."""
+    """Removes the chosen runs, each whole or not at all in the eyes of others, and what an earlier try left of one.
+
+    A run that somebody else has removed meanwhile is neither among those removed nor among those kept.
+    """
     removed: list[ListedRun] = []
     kept = list(chosen.kept)
     for run in chosen.removed:
+        place = Path(run.path)
         try:
-            place = Path(run.path)
-            with lock.guarded(runs), lock.held(place), folder.told(place):
-                going = runs / f".going-{run.id}"
-                place.rename(going)
+            with lock.guarded(runs):
+                if not place.is_dir():
+                    continue
+                with lock.held(place), folder.told(place):
+                    place.rename(runs / f".going-{run.id}")
         except InfrastructureError as held:
-            kept.append(KeptRun(run=run, why=held.fact, failed=not _is_live(Path(run.path))))
-            continue
-        removed.append(run)
+            kept.append(KeptRun(run=run, why=held.fact, failed=not _is_live(place)))
+        else:
+            removed.append(run)
     with folder.told(runs):
-        for name in sorted(os.listdir(runs)) if runs.exists() else ():  # noqa: PTH208 - names are matched
-            if _GOING.fullmatch(name) and not (runs / name).is_symlink():
-                _remove(runs / name)
-    return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
+        names = sorted(os.listdir(runs)) if runs.exists() else []  # noqa: PTH208 - names are matched
+    going = [runs / name for name in names if _GOING.fullmatch(name) and not (runs / name).is_symlink()]
+    if problems := [problem for place in going if (problem := _removal_problem(place))]:
+        raise problems[0]  # once all the others are gone
+    return RunClearing(
+        removed=tuple(removed),
+        kept=tuple(each for each in kept if _is_there(runs, each.run)),
+        bytes=sum(run.bytes for run in removed),
+    )
 
 
-def _remove(place: Path) -> None:
-    """Removes a folder, though somebody else is removing it too; no link is followed."""
+def _is_there(runs: Path, run: ListedRun) -> bool:
+    """Whether nobody has removed it; who was about to, when it was listed as being written, has done so by now."""
+    if not Path(run.path).is_dir():
+        return False
+    with lock.guarded(runs):
+        return Path(run.path).is_dir()
+
+
+def _removal_problem(place: Path) -> InfrastructureError | None:
+    """Removes a folder, though somebody else is removing it too; what is in the way of it. No link is followed."""
     give_up = time.monotonic() + _REMOVAL_S
-    while place.exists():
-        with suppress(FileNotFoundError):  # the other one has just removed it
-            shutil.rmtree(place)
+    while place.is_dir():
+        try:
+            with folder.told(place), suppress(FileNotFoundError):  # the other one has just removed it
+                shutil.rmtree(place)
+        except InfrastructureError as problem:
+            return problem
         if time.monotonic() > give_up and place.exists():
-            raise InfrastructureError(
+            return InfrastructureError(
                 f"could not be removed in {_REMOVAL_S:.0f} s", place=str(place), cause="likely somebody writes there"
             )
+    return None
 
 
 def _started(name: str) -> str:
@@ -145,9 +173,13 @@ def _started(name: str) -> str:
         return ""
 
 
-def _listed(path: Path) -> ListedRun:
-    state, cells, images = _state(path)
-    return ListedRun(
+def _listed(path: Path) -> ListedRun | None:
+    """The run, or None when it was removed while it was looked at, whatever of it was seen by then."""
+    try:
+        state, cells, images = _state(path)
+    except (InputError, InfrastructureError, OSError):
+        state, cells, images = RunState.DAMAGED, 0, []
+    run = ListedRun(
         id=path.name,
         path=str(path),
         started=_started(path.name),
@@ -157,20 +189,21 @@ def _listed(path: Path) -> ListedRun:
         bytes=_bytes(path),
         images=tuple(dict.fromkeys(images)),
     )
+    return run if path.is_dir() else None
 
 
 def _state(path: Path) -> tuple[RunState, int, list[str]]:
-    """What it is at, how many cells were placed, and the image of each that is not done."""
-    if not (path / folder.PLAN).exists():
+    """What it is at, how many cells were placed, and the image of each that is not done.
+
+    InputError, InfrastructureError or OSError where something in it cannot be read.
+    """
+    if not os.path.lexists(path / folder.PLAN):
         foreign = {each.name for each in path.iterdir()} - {folder.JOURNAL, lock.LOCK}
         return RunState.DAMAGED if foreign else RunState.EMPTY, 0, []
-    try:
-        plan = read_plan(path / folder.PLAN)
-    except (InputError, InfrastructureError, OSError):
-        return RunState.DAMAGED, 0, []
+    plan = read_plan(path / folder.PLAN)
     left = list(_left(path, plan))
     placed = sum(cell.placement.placed for cell in plan.cells)
-    whole = not left and (path / SUMMARY).exists()
+    whole = not left and (path / SUMMARY).is_file()
     return RunState.DONE if whole else RunState.RESUMABLE, placed, left
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestrator import disk
 from orchestrator.engines.owner import is_gone, parse, this_process
 from orchestrator.errors import InputError, InputErrors
 from orchestrator.masking import NOTHING, Masker
@@ -22,14 +23,17 @@ from orchestrator.settings.sources import value_of
 
 _PREFIX = "torchmatrix-secrets-"
 _OWNER = "owner.json"
+_MAX_OWNER = 1 << 16
 
 
 class Secrets(Struct, frozen=True, kw_only=True):
     """Files by the secret's name, and the masker of what is in them.
 
-    `ours` are for us alone, `readable` for the user of a container too, who cannot be told in advance.
+    `ours` are for us alone, `readable` for the user of a container too, who cannot be told in advance; `root` is the
+    folder of both, where there are any.
     """
 
+    root: Path | None = None
     ours: Mapping[str, Path] = {}
     readable: Mapping[str, Path] = {}
     masker: Masker = NOTHING
@@ -41,6 +45,11 @@ class Secrets(Struct, frozen=True, kw_only=True):
             if cell.secrets:
                 by_image.setdefault(cell.image, {}).update({one.name: self.ours[one.name] for one in cell.secrets})
         return by_image
+
+    def remove(self) -> None:
+        """Takes the files away before the block of `laid_out` ends, which a process that ends at once never sees."""
+        if self.root is not None:
+            _remove(self.root)
 
 
 NONE = Secrets()
@@ -69,7 +78,7 @@ def laid_out(
             (root / _OWNER).write_text(json.dumps({"owner": str(this_process())}), encoding="ascii")
             ours = _written(root / "ours", values, 0o600)
             readable = _written(root / "readable", values, 0o444)
-        yield Secrets(ours=ours, readable=readable, masker=masker)
+        yield Secrets(root=root, ours=ours, readable=readable, masker=masker)
     finally:
         _remove(root)
 
@@ -110,9 +119,9 @@ def _remove(root: Path) -> None:
 
 def _sweep() -> None:
     for root in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             if root.is_symlink() or root.stat().st_uid != os.getuid():
                 continue
-            owner = parse(str(json.loads((root / _OWNER).read_bytes())["owner"]))
+            owner = parse(str(json.loads(disk.read_regular(root / _OWNER, _MAX_OWNER))["owner"]))
             if owner is not None and is_gone(owner):
                 _remove(root)

@@ -28,16 +28,18 @@ class Stop:
 
 
 @contextmanager
-def watched(say: Callable[[str], None]) -> Iterator[Stop]:
+def watched(say: Callable[[str], None], at_once: Callable[[], None] = lambda: None) -> Iterator[Stop]:
     """A Stop that the first signal sets; for the main thread.
 
     A signal that was ignored when we began (nohup, a shell's job in the background) stays ignored. A second signal
-    ends the process then and there: what is on the disk is enough to resume, and to sweep what still runs.
+    ends the process then and there, after `at_once`, which may not wait: what is on the disk is enough to resume, and
+    to sweep what still runs.
     """
     stop = Stop()
 
     def asked(number: int, _frame: FrameType | None) -> None:
         if stop.by:
+            at_once()
             os._exit(ExitCode.INTERRUPTED)
         stop.by = signal.Signals(number).name
         say(f"{stop.by}: stopping; once more ends at once")

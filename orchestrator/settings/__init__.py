@@ -20,10 +20,10 @@ from msgspec import Struct
 from orchestrator import masking
 from orchestrator.settings.host import defaults, from_apt, from_pip, from_proxies
 from orchestrator.settings.kinds import KINDS, Value, items
-from orchestrator.settings.user import at_home, from_file, from_variables, site_file
+from orchestrator.settings.user import at_home, from_file, from_variables, site_file, unknown_variables
 from orchestrator.settings.validation import check
 
-__all__ = ["PYPI", "TORCH_INDEX", "Site", "load_site", "site_file"]
+__all__ = ["PYPI", "TORCH_INDEX", "Site", "load_site", "site_file", "unknown_variables"]
 
 PYPI = "https://pypi.org/simple"
 TORCH_INDEX = "https://download.pytorch.org/whl/{build}"

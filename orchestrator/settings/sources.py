@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Mapping
 
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, refuse_shortage
 from orchestrator.masking import SHORTEST
 from orchestrator.model import SecretSource
 
@@ -33,6 +33,7 @@ def _content(secret: SecretSource) -> bytes:
                 raise InputError(f"secret `{secret.name}`: this is not a regular file", place=secret.file)
             value = file.read(_LONGEST + 1)
     except (OSError, ValueError) as error:
+        refuse_shortage(error, secret.file)
         why = (error.strerror if isinstance(error, OSError) else "") or "it cannot be read"
         raise InputError(f"secret `{secret.name}`: {why}", place=secret.file) from None
     if len(value) > _LONGEST:

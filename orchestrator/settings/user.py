@@ -1,12 +1,12 @@
 """Settings of the user: `site.yaml`, and variables, which win."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import axes, text
-from orchestrator.errors import InputError, InputErrors
+from orchestrator.errors import InputError, InputErrors, refuse_shortage
 from orchestrator.masking import without_passwords
 from orchestrator.settings.kinds import FORMS, KINDS, Found, Value
 from orchestrator.yaml_bounds import admit
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+_PREFIX = "TORCHMATRIX_"
+_NO_SETTINGS = frozenset({"FAULT", "RUN", "OWNER", "CELL"})  # of the tests, and what marks the processes of a cell
 _OF_OURS = re.compile(r"line \d+: ")
 
 
@@ -38,9 +40,21 @@ def site_file(environ: Mapping[str, str]) -> Path:
 def from_variables(environ: Mapping[str, str]) -> Found:
     """What `TORCHMATRIX_*` variables say; InputError for what is not of the setting's form."""
     for name, kind in KINDS.items():
-        variable = f"TORCHMATRIX_{name.upper()}"
+        variable = f"{_PREFIX}{name.upper()}"
         if value := environ.get(variable, "").strip():
             yield name, _split(kind, value, variable), f"environment {variable}"
+
+
+def unknown_variables(environ: Mapping[str, str], logins: Iterable[str]) -> Iterator[str]:
+    """A note on each `TORCHMATRIX_*` variable that sets nothing: its name, what was meant perhaps, never its value.
+
+    Those that `logins` (`USER:env:NAME`) name for a password have their use.
+    """
+    settings = {name.upper(): name for name in (*KINDS, "site")}
+    used = {login.rpartition(":")[2] for login in logins} | {f"{_PREFIX}{name}" for name in (*settings, *_NO_SETTINGS)}
+    for variable in sorted(name for name in environ if name.startswith(_PREFIX) and name not in used):
+        near = axes.suggestion(variable.removeprefix(_PREFIX), settings).replace("`", f"`{_PREFIX}", 1)
+        yield f"environment {text.shown(variable)} is no setting; {near or '`torchmatrix site` lists them'}"
 
 
 def _split(kind: str, value: str, variable: str) -> Value:
@@ -66,6 +80,7 @@ def from_file(environ: Mapping[str, str]) -> Found:
             raise InputError("no such file", place=named, cause="named by TORCHMATRIX_SITE") from None
         return
     except (OSError, UnicodeDecodeError) as problem:
+        refuse_shortage(problem, named)
         why = problem.strerror if isinstance(problem, OSError) else f"it is not UTF-8 at byte {problem.start}"
         raise InputError(f"cannot be read: {why}", place=named) from problem
     problems: list[InputError] = []

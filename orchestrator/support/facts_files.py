@@ -11,7 +11,7 @@ from msgspec import ValidationError, convert
 
 from orchestrator import text, yaml_bounds
 from orchestrator.axes import AXES, suggestion
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, refuse_shortage
 from orchestrator.support import conditions, written
 from orchestrator.support.axes import DERIVED, is_version
 from orchestrator.support.rows import Conditions, FactsFile
@@ -29,6 +29,7 @@ def read_file(path: Path) -> FactsFile:
         yaml_bounds.admit(content)
         loaded = YAML(typ="safe", pure=True).load(content)
     except OSError as error:
+        refuse_shortage(error, str(path))
         raise InputError(error.strerror or "cannot be read", place=str(path)) from None
     except (YAMLError, ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError) as error:
         # The pure parser lets a few of its own slips through on hostile input.

@@ -16,7 +16,7 @@ from typing import IO
 from msgspec import Struct
 
 from orchestrator import text
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, refuse_shortage
 from orchestrator.support import fatbins
 
 MAX_TEXT = 4 << 20
@@ -65,6 +65,7 @@ def read(path: Path) -> Wheel:
     except InputError as error:
         raise InputError(f"{error.fact}", place=place, cause=error.cause, hint=error.hint) from None
     except OSError as error:
+        refuse_shortage(error, place)
         raise InputError(error.strerror or "it cannot be read", place=place) from None
     except (
         zipfile.BadZipFile,

@@ -242,7 +242,7 @@ ENDS: tuple[Line, ...] = (
         ),
         {},
         Cause.MISSING_LIBRARY,
-        "1 of 1 cases: import torch: missing library: libcudart.so.13",
+        "1 of 1 case: import torch: missing library: libcudart.so.13",
     ),
     (
         "cases failed",

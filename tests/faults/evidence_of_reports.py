@@ -10,14 +10,14 @@ from orchestrator.vocabulary import Cause
 
 REPORTS: tuple[Line, ...] = (
     ("cases failed", {"code": 139}, whole(PASS, CONV, exit=1), {}, Cause.NUMERICS, "1 of 2 cases: test_conv: numerics"),
-    ("cases failed", {"code": 0}, whole(CONV, exit=0), {}, Cause.NUMERICS, "1 of 1 cases: test_conv: numerics: off"),
+    ("cases failed", {"code": 0}, whole(CONV, exit=0), {}, Cause.NUMERICS, "1 of 1 case: test_conv: numerics: off"),
     (
         "cases failed",
         {"code": 1},
         whole(FELL, exit=1),
         {},
         Cause.BACKEND_FELL_BACK,
-        "1 of 1 cases: test_ov: backend fell",
+        "1 of 1 case: test_ov: backend fell",
     ),
     (
         "cases failed",
@@ -33,7 +33,7 @@ REPORTS: tuple[Line, ...] = (
         whole(msgspec.structs.replace(CONV, message="", detail="CUDA out of memory"), exit=1),
         {},
         Cause.OUT_OF_MEMORY,
-        "1 of 1 cases: test_conv: CUDA out of memory",
+        "1 of 1 case: test_conv: CUDA out of memory",
     ),
     (
         "died after its last test",

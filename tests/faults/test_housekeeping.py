@@ -55,7 +55,7 @@ def test_a_build_without_room_for_its_images_is_not_begun(
     done = torchmatrix(tmp_path, "build", "--engine", "process")
     assert done.returncode == ExitCode.INFRASTRUCTURE
     assert f"{disk}/cache: " in done.stderr
-    assert "for the wheels of 1 images" in done.stderr
+    assert "for the wheels of 1 image" in done.stderr
     assert list(disk.iterdir()) == []
 
 

@@ -41,5 +41,5 @@ def test_images_and_wheels_are_counted_before_they_are_built(
     done = on_a_full_disk("build", "--engine", "process", "--select", "ci-cpu")
     assert done.returncode == ExitCode.INFRASTRUCTURE, done.stderr
     assert f"{tmp_path}/cache: 40960 bytes are free, about " in done.stderr
-    assert "for the wheels of 1 images" in done.stderr
+    assert "for the wheels of 1 image" in done.stderr
     assert not (tmp_path / "cache").exists()

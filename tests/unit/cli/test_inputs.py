@@ -39,3 +39,10 @@ def test_once_the_site_was_read_none_of_its_passwords_is_printed(
     assert site_in_force().default_index.startswith("https://ci:")
     output.say("error: hunter22")
     assert capsys.readouterr().err == f"error: {MASK}\n"
+
+
+def test_a_misspelt_variable_is_told_once(monkeypatch: pytest.MonkeyPatch, torchmatrix: Run) -> None:
+    monkeypatch.setenv("TORCHMATRIX_INDEX", "https://ci:hunter22@pypi.example/simple")
+    done = torchmatrix("site")
+    assert done.stderr == "note: environment TORCHMATRIX_INDEX is no setting; did you mean `TORCHMATRIX_INDEXES`?\n"
+    assert "hunter22" not in done.stdout

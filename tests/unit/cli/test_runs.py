@@ -41,3 +41,10 @@ def test_nothing_goes_in_a_dry_run_and_old_ones_go_in_another(torchmatrix: Run, 
 def test_what_is_too_many_must_be_said(torchmatrix: Run, runs: Path, arguments: tuple[str, ...]) -> None:
     assert torchmatrix("runs", "gc", *arguments).returncode == ExitCode.BAD_INPUT
     assert len(list(runs.iterdir())) == 2
+
+
+def test_one_run_is_told_as_one(torchmatrix: Run, tmp_path: Path) -> None:
+    (tmp_path / "20261129T100000Z-000a").mkdir()
+    assert f"1 run in {tmp_path} takes " in torchmatrix("runs", "ls", "--runs", str(tmp_path)).stderr
+    assert torchmatrix("runs", "gc", "--keep", "0", "--runs", str(tmp_path)).stderr.startswith("1 run, ")
+    assert f"0 runs in {tmp_path} take " in torchmatrix("runs", "ls", "--runs", str(tmp_path)).stderr

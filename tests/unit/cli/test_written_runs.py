@@ -97,6 +97,20 @@ def test_a_run_is_held_until_its_page_is_there(
     assert (made / "lock").read_bytes() == b""
 
 
+def test_a_resume_that_is_refused_changes_nothing(torchmatrix: Run, run: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    torchmatrix("run", "--plan", str(run / "plan.json"), "--runs", str(runs))
+    (made,) = runs.iterdir()
+    plan = json.loads((made / "plan.json").read_text())
+    (made / "plan.json").write_text(json.dumps(plan))  # the same in another form: somebody has touched it
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in made.iterdir()}
+    done = torchmatrix("run", "--resume", str(made))
+    assert (done.returncode, done.stdout) == (ExitCode.BAD_INPUT, "")
+    assert "the plan was changed since the run began" in done.stderr
+    after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in made.iterdir() if path.name != "lock"}
+    assert after == {path: seen for path, seen in before.items() if path.name != "lock"}
+
+
 def test_nothing_is_merged_into_a_run_that_is_written(torchmatrix: Run, run: Path, written: int) -> None:
     bundles = run.parent / "bundles"
     bundles.mkdir()

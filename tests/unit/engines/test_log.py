@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,15 +49,36 @@ def test_pieces_do_not_matter_and_memory_is_flat(pieces: list[bytes]) -> None:
         assert len(keeper._tail) <= 12
     kept = keeper.log()
     assert kept.bytes == len(whole)
+    assert 0 <= keeper.left_out <= max(0, len(whole) - 8) + 6
     if len(whole) <= 8:
         assert kept.head + kept.tail == whole.decode("utf-8", "replace")
 
 
 def test_the_file_marks_the_cut(tmp_path: Path) -> None:
-    write_log(Log(head="ab\r\n", tail="yz", bytes=100), tmp_path)
+    write_log(Log(head="ab\r\n", tail="yz", bytes=100), tmp_path, left_out=94)
     assert (tmp_path / LOG_FILE).read_bytes() == "ab\r\n\n[… 94 of 100 bytes left out …]\nyz".encode()
     write_log(Log(head="ab", tail="yz", bytes=4), tmp_path)
     assert (tmp_path / LOG_FILE).read_bytes() == b"abyz"
+
+
+@pytest.mark.parametrize(
+    ("printed", "left_out"),
+    [
+        (b"\xff" * 12, 4),
+        (b"abcdefgh\xff", 1),
+        (b"ab\xe2\x82\xacefghi", 4),
+        ("abcde€xyz".encode(), 4),
+        (b"\x80" * 9, 4),
+        (b"\xff" * 8, 0),
+    ],
+)
+def test_a_cut_is_marked_whatever_the_bytes_are(tmp_path: Path, printed: bytes, left_out: int) -> None:
+    keeper = LogKeeper(4, 4)
+    keeper.feed(printed)
+    write_log(keeper.log(), tmp_path, keeper.left_out)
+    written = (tmp_path / LOG_FILE).read_text(encoding="utf-8")
+    assert (f"[… {left_out} of {len(printed)} bytes left out …]" in written) == bool(left_out)
+    assert ("left out" in written) == bool(left_out)
 
 
 def test_a_secret_is_masked_before_anything_is_cut() -> None:

@@ -1,4 +1,6 @@
 import os
+import re
+import resource
 import sys
 import threading
 import time
@@ -71,12 +73,38 @@ def test_stopping_ends_what_runs_and_refuses_what_comes():
         commands.run(["true"], deadline_s=60)
 
 
-def test_a_flood_is_kept_at_its_end_and_bad_bytes_are_shown(commands):
-    code = "import os; os.write(1, b'a' * (5 << 20)); os.write(1, b'\\xff end')"
+def test_of_a_flood_head_and_tail_are_kept_the_cut_is_told_and_bad_bytes_are_shown(commands):
+    code = "import os, sys; w = sys.stdout.buffer.write; w(b'head ' + b'a' * (5 << 20)); w(b'\\xff end')"
     done = commands.run(python(code), deadline_s=60)
 
-    assert len(done.out) == 4 << 20
-    assert done.out.endswith("\ufffd end")
+    assert done.out.startswith("head aaaa")
+    assert f"[… {5 + (5 << 20) + 5 - (4 << 20)} of {5 + (5 << 20) + 5} bytes left out …]" in done.out
+    assert done.out.endswith("a\ufffd end")
+    assert len(done.out) < (4 << 20) + 100
+
+
+def test_a_tool_that_never_stops_writing_takes_no_disk_and_little_memory(commands):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    done = commands.run(["sh", "-c", "exec yes to-both >&2"], deadline_s=3)
+
+    assert done.timed_out
+    assert done.err.startswith("to-both\n")
+    assert int(re.search(r"of (\d+) bytes left out", done.err)[1]) > 64 << 20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10  # KiB
+
+
+def test_what_a_tool_leaves_running_keeps_nobody_waiting(commands):
+    begun = time.monotonic()
+    done = commands.run(["sh", "-c", "sleep 20 & echo done"], deadline_s=60)
+
+    assert (done.code, done.out) == (0, "done\n")
+    assert time.monotonic() - begun < 10
+
+
+def test_a_tool_that_closes_its_outputs_is_waited_for(commands):
+    done = commands.run(["sh", "-c", "echo x; exec >&- 2>&-; sleep 0.5; exit 7"], deadline_s=60)
+
+    assert (done.code, done.out) == (7, "x\n")
 
 
 def test_one_holder_of_a_lock_at_a_time(tmp_path):

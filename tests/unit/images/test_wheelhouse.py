@@ -1,6 +1,7 @@
 import hashlib
 import http.server
 import io
+import os
 import struct
 import threading
 import tracemalloc
@@ -78,6 +79,26 @@ def test_a_changed_wheel_is_refused_and_leaves_nothing(torch, wheels, site, comm
 
     assert caught.value.why is Cause.LOCK_STALE
     assert list(place_of(torch, site).parent.iterdir()) == []
+
+
+def test_what_a_fetch_left_that_was_killed_goes_with_the_next(torch, site, commands):
+    folder = place_of(torch, site).parent
+    folder.mkdir(parents=True)
+    (folder / f".{torch.file}.half-0123abcd").write_bytes(b"half")
+    fetch([torch], site, commands, print)
+
+    assert [file.name for file in folder.iterdir()] == [torch.file]
+
+
+def test_a_wheel_is_on_the_disk_before_it_has_its_name(torch, site, commands, monkeypatch):
+    synced: list[str] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (real(fd), synced.append(Path(f"/proc/self/fd/{fd}").readlink().name)))
+    fetch([torch], site, commands, print)
+
+    assert synced[0].startswith(f".{torch.file}.half-")
+    assert synced[1:] == [torch.sha256]
+    assert place_of(torch, site).stat().st_mode & 0o777 == 0o644
 
 
 def test_an_index_that_fails_once_is_asked_again_with_the_login_of_its_own_address(

@@ -1,11 +1,15 @@
 """What every report says first: nothing is lost from the totals, and the worst is said."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
+from orchestrator import text
 from orchestrator.model import Run
-from orchestrator.reports import overview
-from orchestrator.vocabulary import Status, Tier
+from orchestrator.reports import html, overview, terminal
+from orchestrator.reports.plan_table import plan_table
+from orchestrator.vocabulary import Status, Tier, Verdict
 
 
 def only(run: Run, *statuses: Status) -> Run:
@@ -86,7 +90,23 @@ def test_the_line_to_paste_runs_that_cell_and_nothing_else(
 
 def test_the_line_that_finishes_a_run_is_quoted(every_status: Run) -> None:
     assert overview.resume("runs/20261009-101500-4f2a") == "torchmatrix run --resume runs/20261009-101500-4f2a"
-    assert overview.resume("/my runs/a", "--here") == "torchmatrix run --here --resume '/my runs/a'"
+    assert overview.resume("/my runs/a", ("--here",)) == "torchmatrix run --here --resume '/my runs/a'"
+    assert overview.resume("a", ("--matrix", "x; y")) == "torchmatrix run --matrix 'x; y' --resume a"
+
+
+def test_a_cell_is_run_again_as_the_run_was_asked(every_status: Run) -> None:
+    cell = every_status.plan.cells[0]
+    asked = ("--engine", "process", "--runs", "my runs", "--here")
+    line = f"torchmatrix run --select {cell.id} --engine process --runs 'my runs' --here"
+    assert overview.rerun(cell, every_status.plan, asked) == line
+    failed = msgspec.structs.replace(
+        every_status,
+        results=tuple(
+            msgspec.structs.replace(result, status=Status.FAILED, known_issue="") for result in every_status.results
+        ),
+    )
+    assert line in terminal.grid(failed, width=300, colour=False, asked=asked)
+    assert "--engine process --runs &#39;my runs&#39; --here" in html.report(failed, asked=asked)
 
 
 def test_an_expected_failure_is_not_among_the_failing_cases(every_status: Run) -> None:
@@ -119,4 +139,47 @@ def test_size(count: int, shown: str) -> None:
 
 @pytest.mark.parametrize(("count", "shown"), [(0, "0 cells"), (1, "1 cell"), (2, "2 cells")])
 def test_counting(count: int, shown: str) -> None:
-    assert overview.counting(count, "cell") == shown
+    assert text.counting(count, "cell") == shown
+
+
+@pytest.mark.parametrize(
+    ("until", "today", "told", "column"),
+    [
+        (None, "2026-11-30", "supported", ""),
+        ("2028-06-30", "2026-11-30", "supported until 2028-06-30", "2028-06-30"),
+        ("2026-11-30", "2026-11-30", "supported until 2026-11-30", "2026-11-30"),  # its last day
+        ("2026-07-11", "2026-11-30", "supported, ended 2026-07-11", "ended 2026-07-11"),
+        ("2026-07-11", "", "supported until 2026-07-11", "2026-07-11"),
+    ],
+)
+def test_an_end_of_support_that_is_past_does_not_read_as_support(
+    until: str | None, today: str, told: str, column: str
+) -> None:
+    assert overview.lasting("supported", until, today) == told
+    assert overview.in_column(until, today) == column
+
+
+def test_a_page_counts_from_the_day_of_its_run(every_status: Run) -> None:
+    def begun(run: Run, day: str) -> Run:
+        return msgspec.convert(_dated(msgspec.to_builtins(run), day), Run)
+
+    assert overview.last_day(msgspec.structs.replace(every_status, results=())) == ""
+    run = begun(every_status, "2026-11-30")
+    assert overview.last_day(run) == "2026-11-30"
+    said = msgspec.structs.replace(
+        run.plan.cells[0].support, verdict=Verdict.SUPPORTED, because="x", supported_until="2026-07-11"
+    )
+    cells = (msgspec.structs.replace(run.plan.cells[0], support=said), *run.plan.cells[1:])
+    run = msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, cells=cells))
+    assert "supported: x, ended 2026-07-11" in html.report(run)
+    assert "supported: x, until 2026-07-11" in html.report(begun(run, "2026-07-11"))
+    assert "supported, ended 2026-07-11" in plan_table(run.plan, width=200, colour=False, today="2026-11-30")
+
+
+def _dated(value: Any, day: str) -> Any:
+    """The same with every `started` on that day."""
+    if isinstance(value, dict):
+        return {
+            key: f"{day}T10:00:00.000+00:00" if key == "started" else _dated(one, day) for key, one in value.items()
+        }
+    return [_dated(one, day) for one in value] if isinstance(value, list | tuple) else value

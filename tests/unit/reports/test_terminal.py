@@ -91,7 +91,7 @@ def test_the_verdict_has_the_colour_of_the_worst(every_status: Run, kept: set[St
 
 
 def test_a_run_that_was_stopped_says_how_it_is_finished(every_status: Run) -> None:
-    line = overview.resume("runs/r1", "--here")
+    line = overview.resume("runs/r1", ("--here",))
     shown = terminal.grid(every_status, width=80, colour=False, resume=line)
     assert f"To finish it:\n  {line}\n" in shown
     assert "This run is not complete.\n" in terminal.grid(every_status, width=80, colour=False)  # a merge of bundles

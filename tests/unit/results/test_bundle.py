@@ -212,7 +212,7 @@ def test_rejected_rows_and_lying_counts_are_notes(tmp_path: Path, make: SimpleNa
 
     assert found.notes == (
         "junit.xml: its `testsuite` says tests=5, counted 1",
-        "metrics.jsonl: 1 metric rows rejected: Expected `int` >= 1: `samples` (1)",
+        "metrics.jsonl: 1 metric row rejected: Expected `int` >= 1: `samples` (1)",
     )
     assert found.problems == ()
 

@@ -38,7 +38,7 @@ def test_bundles_of_other_cells_are_told(tmp_path: Path, make: SimpleNamespace) 
 
     assert found.by_cell == {}
     assert found.notes == (
-        "1 bundles do not say which cell they belong to",
+        "1 bundle does not say of which cell",
         "2 bundles of `c9`, which is not in the plan",
     )
 

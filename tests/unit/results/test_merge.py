@@ -74,7 +74,7 @@ def test_a_number_that_no_column_holds_costs_one_cell_and_not_the_run(
 
     assert [cell["status"] for cell in summary["cells"]] == ["passed", "error", "unplaced", "passed"]
     assert summary["cells"][0]["notes"] == [
-        "metrics.jsonl: 1 metric rows rejected: Expected `int` <= 9007199254740991: `seed` (1)"
+        "metrics.jsonl: 1 metric row rejected: Expected `int` <= 9007199254740991: `seed` (1)"
     ]
     assert "attempt.json cannot be read" in summary["cells"][1]["reason"]
 
@@ -89,7 +89,7 @@ def test_every_planned_cell_has_one_result(plan: object, bundles: list[Path]) ->
         "c4": Status.NOT_RUN,
     }
     assert not run.complete
-    assert run.notes == ("1 bundles of `c9`, which is not in the plan",)
+    assert run.notes == ("1 bundle of `c9`, which is not in the plan",)
 
 
 def test_the_same_bytes_in_every_order_and_any_number_of_times(

@@ -53,7 +53,7 @@ def test_a_value_that_is_no_figure_is_rejected_and_counted(make: SimpleNamespace
 
     assert [row.metric for row in found.rows] == ["other"]
     assert found.rejected == {reason: 1}
-    assert found.notes == (f"1 metric rows rejected: {reason} (1)",)
+    assert found.notes == (f"1 metric row rejected: {reason} (1)",)
 
 
 def test_what_could_not_be_measured_is_kept_with_its_reason(make: SimpleNamespace) -> None:
@@ -124,7 +124,7 @@ def test_a_row_that_is_there_twice_counts_once(make: SimpleNamespace) -> None:
     found = read_metrics(lines(make, {}, {}, {"value": 2}), "c1")
 
     assert [row.value for row in found.rows] == [1.5, 2]
-    assert found.notes == ("1 metric rows stood there twice",)
+    assert found.notes == ("1 metric row stood there twice",)
 
 
 def test_rows_are_capped(make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,9 @@ def test_a_committed_attempt_is_found_and_a_half_one_is_not(tmp_path: Path) -> N
     (second / "junit.xml").write_text("<test")
     third = attempts.begin(tmp_path, "c", 3)
     (third / "attempt.json").write_text('{"cell": "c", "num')
+    os.mkfifo(attempts.begin(tmp_path, "c", 4) / "attempt.json")
+    (attempts.begin(tmp_path, "c", 5) / "attempt.json").write_text('{"exit":' * 100_000)
+    (tmp_path / "cells" / "c" / "attempt-6").write_text("a file")
     assert attempts.committed(tmp_path, "c") == (made(1, code=0),)
     assert attempts.committed_folders(tmp_path, "c") == (first,)
 
@@ -114,3 +117,5 @@ def test_a_folder_in_the_way_of_an_attempt_is_told(tmp_path: Path) -> None:
     (tmp_path / "cells").write_text("")
     with pytest.raises(InfrastructureError):
         attempts.begin(tmp_path, "c", 1)
+    with pytest.raises(InfrastructureError, match="cells/c: Not a directory"):
+        attempts.committed(tmp_path, "c")

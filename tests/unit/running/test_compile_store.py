@@ -1,4 +1,5 @@
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,16 @@ def test_what_a_dead_one_left_goes_at_the_next(kept: Kept) -> None:
     kept.passed(GCC12, a=b"1")
     assert kept.has(GCC12) == {"a": b"1"}
     assert sorted(path.name for path in kept.root.iterdir()) == [key(GCC12), f"{key(GCC12)}.lock"]
+
+
+@pytest.mark.parametrize("spoil", [os.mkfifo, lambda file: file.write_text("[" * 100_000)])
+def test_one_whose_manifest_cannot_be_read_is_made_anew(kept: Kept, spoil: Callable[[Path], object]) -> None:
+    kept.passed(GCC12, a=b"1")
+    (kept.root / key(GCC12) / "manifest.json").unlink()
+    spoil(kept.root / key(GCC12) / "manifest.json")
+    assert kept.has(GCC12) == {}
+    kept.passed(GCC12, a=b"2")
+    assert kept.has(GCC12) == {"a": b"2"}
 
 
 def test_the_least_recently_used_go_when_all_take_too_much(tmp_path: Path) -> None:

@@ -176,3 +176,15 @@ def test_the_journal_may_not_be_a_link(tmp_path: Path) -> None:
 
 def test_a_run_without_a_journal_has_no_lines(tmp_path: Path) -> None:
     assert journal.read(tmp_path) == ()
+
+
+def test_a_journal_that_is_no_plain_file_is_damage_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "journal.jsonl")
+    with pytest.raises(InfrastructureError, match="the journal is not a plain file"):
+        journal.read(tmp_path)
+
+
+def test_a_line_nested_without_end_is_damage(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").write_text('{"schema_version":1,"x":' + "[" * 100_000 + "\n")
+    with pytest.raises(InfrastructureError, match="line 1 of the journal is damaged"):
+        journal.read(tmp_path)

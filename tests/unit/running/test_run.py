@@ -180,7 +180,7 @@ def test_a_stop_while_images_are_made_leaves_a_merged_run_that_can_be_resumed(
     plan = plan_of((planned("pass", 0),))
     with monkeypatch.context() as patched:
         patched.setattr("orchestrator.running.run.supply", stopped)
-        with pytest.raises(Interrupted, match="stopped by SIGTERM, 0 of 1 cells are done") as interrupted:
+        with pytest.raises(Interrupted, match="stopped by SIGTERM, 0 of 1 cell is done") as interrupted:
             go(plan, run, said.append)
     assert interrupted.value.exit_code is ExitCode.INTERRUPTED
     assert interrupted.value.place == str(run)

@@ -1,6 +1,9 @@
+import errno
 import fcntl
 import os
+import shutil
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +15,7 @@ from planned_run import new_run, plan_of, planned
 
 from orchestrator.engines.here.run import HereEngine
 from orchestrator.errors import InfrastructureError
-from orchestrator.running import folder, lock
+from orchestrator.running import attempts, folder, lock
 from orchestrator.running.runs import ListedRun, RunState, choose, clear, list_runs
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -232,3 +235,99 @@ def test_what_is_not_ours_or_cannot_be_read_goes_by_force_only(tmp_path: Path) -
 def test_a_name_with_a_day_that_never_was_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "20269999T000000Z-cccc").mkdir()
     assert list_runs(tmp_path) == ()
+
+
+def fifo(place: Path) -> None:
+    place.unlink()
+    os.mkfifo(place)
+
+
+def nested(place: Path) -> None:
+    place.write_text("[" * 100_000)
+
+
+def huge(place: Path) -> None:
+    place.write_text("")
+    os.truncate(place, 1 << 40)
+
+
+@pytest.mark.parametrize("spoil", [fifo, nested, huge])
+@pytest.mark.parametrize("name", ["plan.json", "attempt.json"])
+def test_a_run_with_a_file_that_cannot_be_read_is_listed_beside_the_others(
+    spoil: Callable[[Path], None], name: str, tmp_path: Path
+) -> None:
+    run = made(tmp_path, "20261129T100000Z-000a", "pass", done=1, summary=True)
+    made(tmp_path, "20261129T110000Z-000b", "pass", done=1, summary=True)
+    (file,) = run.rglob(name)
+    spoil(file)
+    states = [each.state for each in list_runs(tmp_path)]
+    assert states == [RunState.DONE, RunState.DAMAGED if name == "plan.json" else RunState.RESUMABLE]
+
+
+@pytest.mark.parametrize("spoilt", ["cells", "cells/*"])
+def test_a_run_whose_attempts_cannot_be_listed_is_damaged_and_the_others_go_on(spoilt: str, tmp_path: Path) -> None:
+    run = made(tmp_path, "20261129T100000Z-000a", "pass", done=1, summary=True)
+    made(tmp_path, "20261129T090000Z-000b", "pass", done=1, summary=True)
+    (place,) = run.glob(spoilt)
+    shutil.rmtree(place)
+    place.write_text("a file")
+    found = list_runs(tmp_path)
+    assert [each.state for each in found] == [RunState.DAMAGED, RunState.DONE]
+    done = clear(tmp_path, choose(found, NOW, keep=0, max_age=None, force=False))
+    assert names(done.removed) == ["000b"]
+
+
+def test_a_run_that_vanishes_while_it_is_looked_at_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made(tmp_path, "20261129T100000Z-000a", "pass", done=1)
+    made(tmp_path, "20261129T090000Z-000b", "pass", done=1)
+    committed = attempts.committed
+
+    def removed_before(place: Path, cell: str) -> Any:
+        shutil.rmtree(run, ignore_errors=True)
+        return committed(place, cell)
+
+    monkeypatch.setattr(attempts, "committed", removed_before)
+    assert names(list_runs(tmp_path)) == ["000b"]
+
+
+def test_what_another_has_removed_is_neither_removed_nor_kept(tmp_path: Path) -> None:
+    gone, live = made(tmp_path, "20261129T100000Z-000a", "pass"), made(tmp_path, "20261129T090000Z-000b", "pass")
+    chosen = choose(list_runs(tmp_path), NOW, keep=0, max_age=None, force=True)
+    kept = choose([run(2, RunState.LIVE)], NOW, keep=0, max_age=None, force=True).kept
+    shutil.rmtree(gone)
+    done = clear(tmp_path, msgspec.structs.replace(chosen, kept=kept))
+    assert names(done.removed) == ["000b"]
+    assert done.kept == ()
+    assert not live.exists()
+
+
+def test_many_that_clear_at_once_remove_each_run_once_and_have_nothing_to_say(tmp_path: Path) -> None:
+    for number in range(40):
+        made(tmp_path, f"20261129T1000{number:02}Z-{number:04x}", "pass", "pass", done=2, summary=True)
+
+    def cleared(_: int) -> Any:
+        return clear(tmp_path, choose(list_runs(tmp_path), NOW, keep=0, max_age=None, force=False))
+
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(cleared, range(4)))
+    assert [each.kept for each in done] == [()] * 4
+    assert len([run for each in done for run in each.removed]) == 40
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_removed_is_told_when_all_others_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        (tmp_path / f".going-20261129T100000Z-000{name}").mkdir()
+    remove = shutil.rmtree
+
+    def refused(place: Path) -> None:
+        if place.name.endswith("a"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(place))
+        remove(place)
+
+    monkeypatch.setattr(shutil, "rmtree", refused)
+    with pytest.raises(InfrastructureError, match="000a: Permission denied"):
+        clear(tmp_path, choose([], NOW, keep=0, max_age=None, force=False))
+    assert [path.name[-4:] for path in tmp_path.iterdir()] == ["000a"]

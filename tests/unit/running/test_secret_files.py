@@ -110,3 +110,18 @@ def test_what_a_dead_process_left_goes_and_nothing_else(temp: Path) -> None:
     strange = left(temp, "strange", None)
     with laid_out([], {}):
         assert (dead.exists(), live.exists(), strange.exists()) == (False, True, True)
+
+
+def test_what_does_not_say_whose_it_is_stays_and_keeps_nobody_waiting(temp: Path) -> None:
+    waits, nested = left(temp, "waits", None), left(temp, "nested", None)
+    os.mkfifo(waits / "owner.json")
+    (nested / "owner.json").write_text("[" * 100_000)
+    with laid_out([], {}):
+        assert (waits.exists(), nested.exists()) == (True, True)
+
+
+def test_they_can_be_taken_away_before_the_end(temp: Path) -> None:
+    with laid_out([cell(TOKEN)], {"CI_TOKEN": VALUE}) as secrets:
+        assert secrets.ours["TOKEN"].exists()
+        secrets.remove()
+        assert list(temp.iterdir()) == []

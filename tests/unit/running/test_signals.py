@@ -37,8 +37,11 @@ def test_the_second_signal_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> 
         raise Ended(code)
 
     monkeypatch.setattr(os, "_exit", end)
-    with signals.watched(lambda _: None) as stop:
+    done: list[str] = []
+    with signals.watched(lambda _: None, lambda: done.append("what cannot be left")) as stop:
         stop.act = lambda: None
         os.kill(os.getpid(), signal.SIGHUP)
+        assert done == []
         with pytest.raises(Ended, match="130"):
             os.kill(os.getpid(), signal.SIGINT)
+    assert done == ["what cannot be left"]

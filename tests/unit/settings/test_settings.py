@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from orchestrator.engines.process import tree
 from orchestrator.errors import InputError, InputErrors
-from orchestrator.settings import PYPI, host, load_site, site_file
+from orchestrator.running import fault
+from orchestrator.settings import PYPI, host, load_site, site_file, unknown_variables
+from orchestrator.settings.kinds import KINDS
 
 DIGEST = f"registry.example/ubuntu@sha256:{'ab' * 32}"
 
@@ -290,3 +293,26 @@ def test_the_password_of_a_proxy_without_a_scheme_is_one(environ):
         "no": "localhost,a.example",
     }
     assert b"hunter22" in site.passwords
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("TORCHMATRIX_INDEX", "environment TORCHMATRIX_INDEX is no setting; did you mean `TORCHMATRIX_INDEXES`?"),
+        (
+            "TORCHMATRIX_CA_BUNDEL",
+            "environment TORCHMATRIX_CA_BUNDEL is no setting; did you mean `TORCHMATRIX_CA_BUNDLE`?",
+        ),
+        ("TORCHMATRIX_SIET", "environment TORCHMATRIX_SIET is no setting; did you mean `TORCHMATRIX_SITE`?"),
+        ("TORCHMATRIX_42", "environment TORCHMATRIX_42 is no setting; `torchmatrix site` lists them"),
+        ("TORCHMATRIX_\x1b[2J", "environment TORCHMATRIX_\\x1b[2J is no setting; `torchmatrix site` lists them"),
+    ],
+)
+def test_a_variable_that_sets_nothing_is_told_without_its_value(variable: str, told: str) -> None:
+    assert list(unknown_variables({variable: "hunter22", "PATH": "x", "TORCHMATRIX": "x"}, ())) == [told]
+
+
+def test_a_variable_that_has_its_use_is_not_told() -> None:
+    used = [f"TORCHMATRIX_{name.upper()}" for name in (*KINDS, "site")]
+    used += [fault.VARIABLE, tree.RUN, tree.OWNER, tree.CELL, "TORCHMATRIX_PASSWORD"]
+    assert list(unknown_variables(dict.fromkeys(used, "x"), ["robot:env:TORCHMATRIX_PASSWORD"])) == []

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -36,10 +37,14 @@ def test_what_a_dead_owner_left_is_swept(make_task: Callable[..., Task]) -> None
     left = make_scratch(make_task(run_id="r"), dead)
     alive = make_scratch(make_task(run_id="r"), this_process())
     other = make_scratch(make_task(run_id="other"), dead)
+    waits = make_scratch(make_task(run_id="r"), dead)
+    (waits.root / "owner.json").unlink()
+    os.mkfifo(waits.root / "owner.json")
     assert sweep_folders("r") == (str(left.root),)
     assert not left.root.exists()
     assert alive.root.exists()
     assert other.root.exists()
+    assert waits.root.exists()
 
 
 @pytest.mark.parametrize("removed", range(6))
