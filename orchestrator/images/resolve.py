@@ -82,13 +82,15 @@ def asked_anew(site: Site, commands: Commands) -> Ask:
     return ask
 
 
-def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
+def resolve(
+    question: Question, site: Site, commands: Commands, *, deadline_s: float = _DEADLINE_S
+) -> tuple[Wheel, ...]:
     """The wheels that answer the question, by name; StageFailed (wheels) with uv's own words when nothing does."""
     kept = site.cache / "locks" / f"{text.digest([msgspec.to_builtins(question), _sources(question, site)], 32)}.json"
     try:
         return msgspec.json.decode(kept.read_bytes(), type=tuple[Wheel, ...])
     except (OSError, msgspec.DecodeError):
-        wheels = _ask_uv(question, site, commands)
+        wheels = _ask_uv(question, site, commands, deadline_s)
     with at(Stage.WHEELS):
         kept.parent.mkdir(parents=True, exist_ok=True)
         disk.write(kept, msgspec.json.format(msgspec.json.encode(wheels)), 0o600)
@@ -139,7 +141,7 @@ def uv_environment(site: Site, environ: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
+def _ask_uv(question: Question, site: Site, commands: Commands, deadline_s: float = _DEADLINE_S) -> tuple[Wheel, ...]:
     with tempfile.TemporaryDirectory(prefix="torchmatrix-resolve-") as name:
         folder = Path(name)
         (folder / "requirements.in").write_text("\n".join(question.requirements) + "\n")
@@ -162,14 +164,22 @@ def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
                 ),
                 *("--python-version", question.python, "--python-platform", question.platform),
             ],
-            deadline_s=_DEADLINE_S,
+            deadline_s=deadline_s,
             env=uv_environment(site, os.environ),
             cwd=folder,
         )
+        wanted = ", ".join(question.requirements)
+        if done.timed_out:
+            raise StageFailed(
+                Stage.WHEELS,
+                f"the indexes did not say within {deadline_s:.0f} s what there is for {wanted}",
+                log=done.log,
+                hint="`torchmatrix site --check` asks each of them",
+            )
         if done.code != 0:
             raise StageFailed(
                 Stage.WHEELS,
-                f"no wheels for {', '.join(question.requirements)} on Python {question.python}, {question.platform}",
+                f"no wheels for {wanted} on Python {question.python}, {question.platform}",
                 log=done.log,
             )
         return read_pylock((folder / "pylock.toml").read_text())
