@@ -118,7 +118,8 @@ def read_json(data: bytes | str, kind: type[_Read]) -> _Read:
     How long it may be is for who reads the bytes to say; however deep it is nested, it ends here.
     """
     try:
-        return msgspec.json.decode(data, type=kind)
+        # As text, whole: what stands under a key that nobody reads is UTF-8 too, or the file is damaged.
+        return msgspec.json.decode(data if isinstance(data, str) else data.decode(), type=kind)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     except msgspec.MsgspecError as problem:

@@ -5,11 +5,11 @@ lock, never another version. A source that does not answer says nothing: it may 
 """
 
 import html.parser
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from msgspec import Struct
@@ -37,6 +37,10 @@ class Offered(Struct, frozen=True, kw_only=True):
     file: str
     url: str
     sha256: str
+
+
+class _Page(Struct, frozen=True):
+    files: tuple[Mapping[str, Any], ...]
 
 
 class Sought(Struct, frozen=True, kw_only=True):
@@ -139,11 +143,11 @@ def _folder(folder: Path, wheel: Wheel) -> Sequence[Offered]:
 def _of_json(content: bytes, url: str) -> Sequence[Offered]:
     found = []
     try:
-        for entry in json.loads(content)["files"]:
+        for entry in text.read_json(content, _Page).files:
             digest = str(entry.get("hashes", {}).get("sha256", ""))
             said = digest if _SHA256.fullmatch(digest) or not digest else _NO_SHA256
             found.append(Offered(file=str(entry["filename"]), url=urljoin(url, str(entry["url"])), sha256=said))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
         raise NoAnswer(f"its answer is no list of files ({type(problem).__name__})") from None
     return found
 

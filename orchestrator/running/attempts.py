@@ -6,13 +6,14 @@ from pathlib import Path
 
 import msgspec
 
-from orchestrator import disk
+from orchestrator import disk, text
 from orchestrator.axes import platform
 from orchestrator.engines.surroundings import platform_in
 from orchestrator.engines.task import INPUTS, RESULTS
 from orchestrator.errors import InfrastructureError
 from orchestrator.formats import ATTEMPT, CELL, CellFile
 from orchestrator.model import Attempt, PlannedCell
+from orchestrator.results.bundle import MAX_JSON
 from orchestrator.running import folder
 from orchestrator.running.journal import Line
 from orchestrator.vocabulary import Purpose, Step
@@ -67,8 +68,8 @@ def committed_folders(run: Path, cell: str) -> tuple[Path, ...]:
 def read(place: Path) -> Attempt | None:
     """The attempt that was committed in this folder, or None: attempt.json is written last, and at once."""
     try:
-        return msgspec.json.decode((place / ATTEMPT).read_bytes(), type=Attempt)
-    except (OSError, msgspec.MsgspecError):
+        return text.read_json(disk.read_bounded(place / ATTEMPT, MAX_JSON), Attempt)
+    except (OSError, ValueError):
         return None
 
 
@@ -127,7 +128,7 @@ def verify(run: Path, cells: Iterable[str], lines: Iterable[Line]) -> None:
 
 def _is_as_written(file: Path, said: str) -> bool:
     try:
-        return digest(file.read_bytes()) == said
+        return digest(disk.read_bounded(file, MAX_JSON)) == said
     except OSError:
         return False
 

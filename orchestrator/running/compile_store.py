@@ -24,6 +24,7 @@ from orchestrator.running.compile_key import key
 
 MOST_BYTES = 5 << 30  # of all caches together
 _MANIFEST = "manifest.json"
+_MANIFEST_BYTES = 64 << 20
 _FILES = "files"
 _KEY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
@@ -170,8 +171,8 @@ def _last_used(folder: Path) -> float:
 
 def _manifest(folder: Path) -> Manifest | None:
     try:
-        return msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Manifest)
-    except (OSError, msgspec.MsgspecError):
+        return text.read_json(disk.read_bounded(folder / _MANIFEST, _MANIFEST_BYTES), Manifest)
+    except (OSError, ValueError):
         return None
 
 

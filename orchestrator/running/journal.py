@@ -24,6 +24,7 @@ from orchestrator.running import fault, folder
 from orchestrator.vocabulary import Step
 
 SCHEMA_VERSION = 1
+MAX_BYTES = 256 << 20
 
 State = Literal["begin", "end", "failed"]
 
@@ -115,7 +116,7 @@ def read(run: Path) -> tuple[Line, ...]:
 def _read(run: Path) -> tuple[tuple[Line, ...], int]:
     path = run / folder.JOURNAL
     with folder.told(path):
-        lines, whole = parse(path.read_bytes(), str(path)) if path.exists() else ((), 0)
+        lines, whole = parse(disk.read_bounded(path, MAX_BYTES), str(path)) if path.exists() else ((), 0)
         if not lines and (run / folder.PLAN).exists():
             raise _damage("the journal of this run is gone", str(path))
     return lines, whole

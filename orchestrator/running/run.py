@@ -12,13 +12,14 @@ from pathlib import Path
 
 import msgspec
 
+from orchestrator import disk
 from orchestrator.axes import image_axes
 from orchestrator.engines.engine import Engine
 from orchestrator.errors import InfrastructureError, InputError, Interrupted
 from orchestrator.images.failure import BuildFailure
 from orchestrator.images.given import Given
 from orchestrator.model import Host, Image, Plan, Run
-from orchestrator.results.merge import merge, write
+from orchestrator.results.merge import MAX_PLAN, merge, write
 from orchestrator.running import attempts, cells, folder, journal, signals
 from orchestrator.running.compile_store import CompileStore
 from orchestrator.running.schedule import Turn, schedule
@@ -119,7 +120,7 @@ def _resume(plan: Plan, out: Path, log: journal.Journal, engine: Engine, say: Sa
     """Says what is done anew, and ends what the dead owner left running, which only the same engine can find."""
     began = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
     first, _, digest = began.partition(" ")
-    if digest and digest != _digest((out / folder.PLAN).read_bytes()):
+    if digest and digest != _digest(disk.read_bounded(out / folder.PLAN, MAX_PLAN)):
         # A cell that was taken out would be gone from every report, and what it did with it.
         raise InputError(
             "the plan was changed since the run began",

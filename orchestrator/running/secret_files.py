@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestrator import disk, text
 from orchestrator.engines.owner import is_gone, parse, this_process
 from orchestrator.errors import InputError, InputErrors
 from orchestrator.masking import NOTHING, Masker
@@ -22,6 +23,7 @@ from orchestrator.settings.sources import value_of
 
 _PREFIX = "torchmatrix-secrets-"
 _OWNER = "owner.json"
+_OWNER_BYTES = 4096
 
 
 class Secrets(Struct, frozen=True, kw_only=True):
@@ -113,6 +115,6 @@ def _sweep() -> None:
         with suppress(OSError, ValueError, KeyError, TypeError):
             if root.is_symlink() or root.stat().st_uid != os.getuid():
                 continue
-            owner = parse(str(json.loads((root / _OWNER).read_bytes())["owner"]))
+            owner = parse(text.read_json(disk.read_bounded(root / _OWNER, _OWNER_BYTES), dict[str, str])["owner"])
             if owner is not None and is_gone(owner):
                 _remove(root)

@@ -361,7 +361,7 @@ def test_json_of_anybody_is_read_or_told() -> None:
     for bad, why in (
         ('{"a": ' + "[" * 5000 + "]" * 5000 + "}", "nested too deep"),
         ('{"x": ' * 5000 + "1" + "}" * 5000, "nested too deep"),
-        (b'{"\xff": 1}', "UTF-8"),
+        (b'{"\xff": 1}', "utf-8"),
         (b"", "truncated"),
         (b"NaN", "invalid character"),
         (b"[1]", "Expected `object`, got `array`"),

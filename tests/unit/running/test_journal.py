@@ -176,3 +176,9 @@ def test_the_journal_may_not_be_a_link(tmp_path: Path) -> None:
 
 def test_a_run_without_a_journal_has_no_lines(tmp_path: Path) -> None:
     assert journal.read(tmp_path) == ()
+
+
+def test_a_journal_that_is_no_file_is_told(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "journal.jsonl")
+    with pytest.raises(InfrastructureError, match=r"journal\.jsonl: it is not a regular file"):
+        journal.read(tmp_path)

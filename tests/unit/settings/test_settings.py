@@ -290,3 +290,20 @@ def test_the_password_of_a_proxy_without_a_scheme_is_one(environ):
         "no": "localhost,a.example",
     }
     assert b"hunter22" in site.passwords
+
+
+def test_the_null_device_sets_nothing(environ):
+    assert load_site({**environ, "TORCHMATRIX_SITE": os.devnull}).default_index == PYPI
+
+
+def test_a_file_that_may_never_end_is_not_waited_for(environ, home):
+    for place in (home / "pip/pip.conf", home / "apt/sources.list"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(place)
+    assert load_site({**environ, "PIP_CONFIG_FILE": str(home / "pip/pip.conf")}).default_index == PYPI
+    for named, why in ((home / "pip/pip.conf", "it is not a regular file"), (Path("/dev/zero"), "it is not a regular")):
+        with pytest.raises(InputError, match=f"cannot be read: {why}"):
+            load_site({**environ, "TORCHMATRIX_SITE": str(named)})
+    (home / "long.yaml").write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(InputError, match="cannot be read: File too large"):
+        load_site({**environ, "TORCHMATRIX_SITE": str(home / "long.yaml")})
