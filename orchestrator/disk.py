@@ -39,6 +39,14 @@ def read_regular(path: Path, most: int) -> bytes:
         os.close(descriptor)
 
 
+def read_bounded(path: Path, most: int) -> bytes:
+    """All of a regular file; NotRegular, or another OSError where there is none, or where it has more than `most`."""
+    data = read_regular(path, most)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return data
+
+
 def take(descriptor: int) -> bool:
     """Locks what is open, for as long as it stays open; False when another process has it. OSError: it has no locks."""
     try:

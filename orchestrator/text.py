@@ -9,7 +9,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
+from typing import TypeVar
 
+import msgspec
+
+_Read = TypeVar("_Read")
 _ANSI = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links, clipboard
     r"|\x1b[PX^_].*?(?:\x1b\\|$)"  # DCS, SOS, PM, APC
@@ -106,6 +110,20 @@ def canonical_json(value: object) -> bytes:
     """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode(errors="surrogatepass")
+
+
+def read_json(data: bytes | str, kind: type[_Read]) -> _Read:
+    """The value of that type in JSON that anybody may have written; ValueError says why there is none.
+
+    How long it may be is for who reads the bytes to say; however deep it is nested, it ends here.
+    """
+    try:
+        # As text, whole: what stands under a key that nobody reads is UTF-8 too, or the file is damaged.
+        return msgspec.json.decode(data if isinstance(data, str) else data.decode(), type=kind)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    except msgspec.MsgspecError as problem:
+        raise ValueError(one_line(str(problem), 200)) from None
 
 
 def digest(value: object, length: int = 64) -> str:

@@ -1,5 +1,6 @@
 """`init`: a first matrix for the machine one stands on."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from orchestrator.cli.output import say, show_json
 from orchestrator.errors import InfrastructureError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from orchestrator.images.resolve import Question, Wheel
     from orchestrator.model import Axes, Host
 
 _QUESTIONS = 12  # a second each: who has none of the newest releases has another way of getting them
+_PATIENCE_S = 60.0  # for all of them: uv alone would wait for minutes, of each, where an index does not answer
 
 
 @click.command()
@@ -40,10 +43,12 @@ def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
     host = host_of(engine)
     facts = load_facts()
     known = {axis: facts.listed(axis) for axis in ("torch", "torch_build")}
-    absent: list[str] = []
-    start = first_matrix(host, _pythons(host), known, Support(facts), _is_there(absent))
-    if absent:
-        say(f"note: not in the indexes of this site (`torchmatrix site`): torch {', '.join(absent)}")
+    indexes = _Indexes(_PATIENCE_S)
+    start = first_matrix(host, _pythons(host), known, Support(facts), indexes.have)
+    if indexes.absent:
+        say(f"note: not in the indexes of this site (`torchmatrix site`): torch {', '.join(indexes.absent)}")
+    if indexes.late:
+        say(f"note: the indexes of this site did not tell all within {_PATIENCE_S:g} s: torchmatrix site --check")
     if not start.rows:
         say("note: the rows are chosen by what vendors say alone")
         start = first_matrix(host, _pythons(host), known, Support(facts))
@@ -68,33 +73,42 @@ def init(file: Path, force: bool, engine: str | None, as_json: bool) -> None:
     say(f"wrote {file} with {text.counting(len(start.rows), 'row')}; next: torchmatrix plan, torchmatrix run --here")
 
 
-def _is_there(absent: list[str]) -> "Callable[[Axes], bool]":
-    """Whether this site has the wheels of an image; those that it has not go to `absent`.
+class _Indexes:
+    """What this site has the wheels of. After enough questions without an answer, or enough time, no more is asked."""
 
-    After enough questions without an answer the rest is not asked.
-    """
-    from orchestrator.images.command import Commands
-    from orchestrator.images.failure import StageFailed
-    from orchestrator.images.lock import lock
+    def __init__(self, patience_s: float) -> None:
+        from orchestrator.images.command import Commands
 
-    site, commands = site_in_force(), Commands()
-    told: dict[str, bool] = {}
+        self._site, self._commands = site_in_force(), Commands()
+        self._until = time.monotonic() + patience_s
+        self._told: dict[str, bool] = {}
+        self.absent: list[str] = []
+        self.late = False
 
-    def asked(image: "Axes") -> bool:
+    def have(self, image: "Axes") -> bool:
+        """Whether it has those of an image."""
+        key = text.pairs(image)
+        if key not in self._told and len(self.absent) < _QUESTIONS and not self.late:
+            self._told[key] = self._asked(image)
+        return self._told.get(key, False)
+
+    def _asked(self, image: "Axes") -> bool:
+        from orchestrator.images.failure import StageFailed
+        from orchestrator.images.lock import lock_with
+
         try:
-            lock(image, site, commands)
+            lock_with(self._wheels, image)
         except StageFailed:
-            absent.append(f"{image['torch']} {image['torch_build']}")
+            self.late = time.monotonic() >= self._until
+            if not self.late:
+                self.absent.append(f"{image['torch']} {image['torch_build']}")
             return False
         return True
 
-    def is_there(image: "Axes") -> bool:
-        key = text.pairs(image)
-        if key not in told and len(absent) < _QUESTIONS:
-            told[key] = asked(image)
-        return told.get(key, False)
+    def _wheels(self, question: "Question") -> "tuple[Wheel, ...]":
+        from orchestrator.images.resolve import resolve
 
-    return is_there
+        return resolve(question, self._site, self._commands, deadline_s=max(0.0, self._until - time.monotonic()))
 
 
 def _pythons(host: "Host") -> "Sequence[str]":

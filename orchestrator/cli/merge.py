@@ -22,6 +22,8 @@ def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_
 
     A run that is being written takes no merge: its own would be lost, or this one.
     """
+    from msgspec import to_builtins
+
     from orchestrator.results.merge import merge as merge_bundles
     from orchestrator.results.merge import write
     from orchestrator.results.outcome import exit_code
@@ -36,7 +38,7 @@ def merge(bundles: tuple[Path, ...], plan_file: Path, out: Path, here: bool, as_
     out.mkdir(parents=True, exist_ok=True)
     try:
         with lock.held(out):
-            merged = merge_bundles(plan, bundles, run_id=f"merged-{digest(plan_file.read_text(encoding='utf-8'), 12)}")
+            merged = merge_bundles(plan, bundles, run_id=f"merged-{digest(to_builtins(plan), 12)}")
             write(merged, bundles, out)
             report(merged, out, as_json=as_json)
     except lock.Taken as taken:

@@ -1,17 +1,16 @@
 """The docker command line, for what builds need: import, pull, inspect, build, one observed run."""
 
-import json
 import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from orchestrator import text
+from orchestrator.engines.docker.answers import ConfigOfImage, ImageAnswer
 from orchestrator.engines.docker.connection import DEFAULT_HOST
 from orchestrator.engines.docker.labels import OBSERVE, OWNER
 from orchestrator.engines.docker.profile import OURS, VOLUME_BYTES
@@ -188,25 +187,26 @@ class Docker:
 def _found(told: str) -> tuple[Found, ...]:
     """The images in what `docker image inspect` printed: at least one, or InfrastructureError."""
     try:
-        listed: list[Mapping[str, Any]] = json.loads(told)
-        found = tuple(
-            Found(
-                id=facts["Id"],
-                names=tuple(facts.get("RepoTags") or ()),
-                labels=facts["Config"].get("Labels") or {},
-                size=facts["Size"],
-                env=dict(pair.partition("=")[::2] for pair in facts["Config"].get("Env") or ()),
-                user=facts["Config"].get("User") or "",
-                entrypoint=tuple(facts["Config"].get("Entrypoint") or ()),
-                volumes=tuple(sorted(facts["Config"].get("Volumes") or ())),
-            )
-            for facts in listed
-        )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise _unknown(text.one_line(repr(error))) from error
+        listed = text.read_json(told, tuple[ImageAnswer, ...])
+    except ValueError as error:
+        raise _unknown(str(error)) from error
+    found = tuple(_as_found(image, image.config or ConfigOfImage()) for image in listed)
     if not found:
         raise _unknown("it told of none")
     return found
+
+
+def _as_found(image: ImageAnswer, config: ConfigOfImage) -> Found:
+    return Found(
+        id=image.id,
+        names=image.names,
+        labels=image.labels,
+        size=image.size,
+        env=dict(pair.partition("=")[::2] for pair in config.env or ()),
+        user=config.user or "",
+        entrypoint=config.entrypoint or (),
+        volumes=tuple(sorted(config.volumes or ())),
+    )
 
 
 def _unknown(cause: str) -> InfrastructureError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from orchestrator import text
+from orchestrator.engines.docker.answers import NamedImage, asked
 from orchestrator.engines.docker.calls import Conflict, Gone, calling
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.listing import ImageFacts, ListedImage, disk_use, is_ours
@@ -160,11 +161,14 @@ def _name_again(client: "APIClient", image: str, names: Sequence[str]) -> None:
         raise problems[0]
 
 
+def _named(client: "APIClient", image: str) -> NamedImage:
+    return asked("looking for an image", NamedImage, lambda: client.inspect_image(image))  # type: ignore[no-untyped-call]
+
+
 def _names_of(client: "APIClient", image: str) -> list[str] | None:
     """The names that an image has now; None when it is gone."""
     try:
-        with calling("looking for an image"):
-            return list(client.inspect_image(image).get("RepoTags") or ())  # type: ignore[no-untyped-call]
+        return list(_named(client, image).repo_tags or ())
     except Gone:
         return None
 
@@ -172,7 +176,6 @@ def _names_of(client: "APIClient", image: str) -> list[str] | None:
 def _id_of(client: "APIClient", name: str) -> str:
     """The id of what has the name now; empty when nothing has it."""
     try:
-        with calling("looking for an image"):
-            return str(client.inspect_image(name)["Id"])  # type: ignore[no-untyped-call]
+        return _named(client, name).id
     except Gone:
         return ""

@@ -5,11 +5,11 @@ lock, never another version. A source that does not answer says nothing: it may 
 """
 
 import html.parser
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from msgspec import Struct
@@ -20,12 +20,15 @@ from orchestrator.images.failure import Stage, StageFailed, stale
 from orchestrator.images.remote import is_gone, opened, whole, without_login
 from orchestrator.images.resolve import Wheel
 from orchestrator.settings import Site
+from orchestrator.settings.opener import NoAnswer
 from orchestrator.vocabulary import Cause
 
 _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _MAX_BYTES = 64 << 20
 _AT_ONCE = 8
 _SHOWN = 3
+_SHA256 = re.compile("[0-9a-f]{64}")
+_NO_SHA256 = "(not 64 hex digits)"  # as it is shown, and no file has it
 
 
 class Offered(Struct, frozen=True, kw_only=True):
@@ -34,6 +37,10 @@ class Offered(Struct, frozen=True, kw_only=True):
     file: str
     url: str
     sha256: str
+
+
+class _Page(Struct, frozen=True):
+    files: tuple[Mapping[str, Any], ...]
 
 
 class Sought(Struct, frozen=True, kw_only=True):
@@ -136,11 +143,12 @@ def _folder(folder: Path, wheel: Wheel) -> Sequence[Offered]:
 def _of_json(content: bytes, url: str) -> Sequence[Offered]:
     found = []
     try:
-        for entry in json.loads(content)["files"]:
+        for entry in text.read_json(content, _Page).files:
             digest = str(entry.get("hashes", {}).get("sha256", ""))
-            found.append(Offered(file=str(entry["filename"]), url=urljoin(url, str(entry["url"])), sha256=digest))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
-        raise OSError(f"its answer is no list of files: {problem!r}") from problem
+            said = digest if _SHA256.fullmatch(digest) or not digest else _NO_SHA256
+            found.append(Offered(file=str(entry["filename"]), url=urljoin(url, str(entry["url"])), sha256=said))
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+        raise NoAnswer(f"its answer is no list of files ({type(problem).__name__})") from None
     return found
 
 
@@ -149,7 +157,7 @@ def _of_html(content: str, url: str) -> Sequence[Offered]:
     try:
         links.feed(content)
     except (ValueError, AssertionError) as problem:  # of an address, and of html.parser's own
-        raise OSError(f"its page is no list of files: {problem!r}") from problem
+        raise NoAnswer(f"its page is no list of files ({type(problem).__name__})") from None
     return links.found
 
 

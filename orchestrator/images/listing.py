@@ -2,15 +2,24 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from orchestrator.engines.docker.calls import Gone, calling
+from orchestrator import text
+from orchestrator.engines.docker.answers import (
+    EngineFacts,
+    FoundContainer,
+    FoundImage,
+    ImageAnswer,
+    MadeLayer,
+    asked,
+)
+from orchestrator.engines.docker.calls import Gone
 from orchestrator.images.docker import LABEL
 
 if TYPE_CHECKING:
@@ -18,6 +27,7 @@ if TYPE_CHECKING:
 
 _MAKES_A_LAYER = re.compile(r"(?:RUN|COPY|ADD|WORKDIR)\b|$")  # `$`: an imported root says nothing
 
+_DOING = "listing images"
 _BUILT = "built\n"  # in the mark of an image that is ours
 
 
@@ -46,12 +56,11 @@ class ListedImage(ImageFacts, frozen=True, kw_only=True):
 
 def list_images(client: "APIClient", cache: Path) -> tuple[ListedImage, ...]:
     """All of ours, least recently used first; InfrastructureError when the engine does not answer."""
-    with calling("listing images"):
-        labels = [LABEL + label for label in ("recipe", "base")]
-        # All: one that lost its names and on which another stands is shown to nobody else.
-        ids = {found["Id"] for label in labels for found in client.images(all=True, filters={"label": label})}
-        containers = client.containers(all=True)
-        told = [found for image in sorted(ids) if (found := _inspected(client, image))]
+    labels = [LABEL + label for label in ("recipe", "base")]
+    # All: one that lost its names and on which another stands is shown to nobody else.
+    ids = {found.id for label in labels for found in _labelled(client, label, all_of_them=True)}
+    containers = asked(_DOING, tuple[FoundContainer, ...], lambda: client.containers(all=True))
+    told = [found for image in sorted(ids) if (found := _inspected(client, image))]
     ours = ((facts, history) for facts, history in told if _made_here(facts, cache))
     listed = (_listed(facts, history, containers, cache) for facts, history in ours)
     return tuple(sorted(listed, key=lambda image: (image.used, not image.recipe, image.id)))
@@ -60,31 +69,33 @@ def list_images(client: "APIClient", cache: Path) -> tuple[ListedImage, ...]:
 def made_images(client: "APIClient") -> tuple[frozenset[str], Path]:
     """The ids, as a plan has them, of the images that the engine has of ours, and the folder it keeps images in."""
     label = f"{LABEL}image-id"
-    with calling("listing images"):
-        found = client.images(filters={"label": label})
-        root = str(client.info()["DockerRootDir"])
-    return frozenset(each["Labels"][label] for each in found), Path(root)
+    found = _labelled(client, label, all_of_them=False)
+    root = asked(_DOING, EngineFacts, client.info).docker_root_dir
+    return frozenset((each.labels or {}).get(label, "") for each in found), Path(root)
 
 
-def _inspected(client: "APIClient", image: str) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]] | None:
+def _labelled(client: "APIClient", label: str, *, all_of_them: bool) -> tuple[FoundImage, ...]:
+    return asked(_DOING, tuple[FoundImage, ...], lambda: client.images(all=all_of_them, filters={"label": label}))
+
+
+def _inspected(client: "APIClient", image: str) -> tuple[ImageAnswer, tuple[MadeLayer, ...]] | None:
     """What the engine says of an image, and its history; None when somebody removed it meanwhile."""
     try:
-        with calling("listing images"):
-            return client.inspect_image(image), client.history(image)  # type: ignore[no-untyped-call]
+        facts = asked(_DOING, ImageAnswer, lambda: client.inspect_image(image))  # type: ignore[no-untyped-call]
+        return facts, asked(_DOING, tuple[MadeLayer, ...], lambda: client.history(image))  # type: ignore[no-untyped-call]
     except Gone:
         return None
 
 
-def _made_here(facts: Mapping[str, Any], cache: Path) -> bool:
+def _made_here(facts: ImageAnswer, cache: Path) -> bool:
     """Whether an image with our labels is ours; one that somebody built on it has them too.
 
     It has a name that we give, or none any more (a removal was cut off) and we remember that we built it.
     """
-    if names := facts.get("RepoTags") or ():
-        return any(map(is_ours, names))
-    labels = facts["Config"].get("Labels") or {}
+    if facts.names:
+        return any(map(is_ours, facts.names))
     try:
-        return f"{LABEL}image-id" in labels and _mark(cache, facts["Id"]).read_text(encoding="utf-8") == _BUILT
+        return f"{LABEL}image-id" in facts.labels and _mark(cache, facts.id).read_text(encoding="utf-8") == _BUILT
     except (OSError, ValueError):
         return False
 
@@ -114,30 +125,27 @@ def disk_use(images: Iterable[ListedImage]) -> int:
 
 
 def _listed(
-    facts: Mapping[str, Any],
-    history: Sequence[Mapping[str, Any]],
-    containers: Collection[Mapping[str, Any]],
-    cache: Path,
+    facts: ImageAnswer, history: Sequence[MadeLayer], containers: Iterable[FoundContainer], cache: Path
 ) -> ListedImage:
-    labels = facts["Config"].get("Labels") or {}
+    labels = facts.labels
     return ListedImage(
-        id=facts["Id"],
-        names=tuple(facts.get("RepoTags") or ()),
+        id=facts.id,
+        names=facts.names,
         image_id=labels.get(f"{LABEL}image-id", ""),
         recipe=labels.get(f"{LABEL}recipe", ""),
         base=labels.get(f"{LABEL}base-name", ""),
-        size=facts["Size"],
+        size=facts.size,
         used=_used(cache, facts),
-        containers=tuple(sorted(each["Names"][0].lstrip("/") for each in containers if each["ImageID"] == facts["Id"])),
+        containers=tuple(sorted(each.name for each in containers if each.image_id == facts.id)),
         layers=_layers(facts, history),
     )
 
 
-def _used(cache: Path, facts: Mapping[str, Any]) -> str:
+def _used(cache: Path, facts: ImageAnswer) -> str:
     try:
-        moment = datetime.fromtimestamp(_mark(cache, facts["Id"]).stat().st_mtime, UTC)
+        moment = datetime.fromtimestamp(_mark(cache, facts.id).stat().st_mtime, UTC)
     except OSError:
-        return str(facts["Created"])[:23] + "Z"  # as it was made, nobody has asked for it since
+        return text.one_line(facts.created or "")[:23] + "Z"  # as it was made, nobody has asked for it since
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -145,10 +153,10 @@ def _mark(cache: Path, image: str) -> Path:
     return cache / "used" / image.rpartition(":")[2]
 
 
-def _layers(facts: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:
+def _layers(facts: ImageAnswer, history: Sequence[MadeLayer]) -> tuple[tuple[str, int], ...]:
     """The chain of layers with their sizes; where the history does not tell them apart, all is in the last one."""
-    digests = facts["RootFS"].get("Layers") or ()
-    sizes = [each["Size"] for each in reversed(history) if each["Size"] or _MAKES_A_LAYER.match(each["CreatedBy"])]
+    digests = (facts.root_fs and facts.root_fs.layers) or ()
+    sizes = [each.size for each in reversed(history) if each.size or _MAKES_A_LAYER.match(each.created_by)]
     if len(sizes) != len(digests):
-        sizes = [0] * (len(digests) - 1) + [facts["Size"]] * bool(digests)
+        sizes = [0] * (len(digests) - 1) + [facts.size] * bool(digests)
     return tuple(zip(("/".join(digests[: place + 1]) for place in range(len(digests))), sizes, strict=True))

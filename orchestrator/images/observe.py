@@ -1,11 +1,8 @@
 """Asks an image or a venv what it contains. Nothing is copied from the request; the answer is untrusted text."""
 
-import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-
-import msgspec
 
 from orchestrator import disk, text
 from orchestrator.axes import AXES, Where
@@ -17,6 +14,7 @@ from orchestrator.settings import Site
 from orchestrator.vocabulary import Cause
 
 DEADLINE_S = contents.DEADLINE_S + 60.0
+_KEPT_BYTES = 64 << 20
 _LONGEST = 400  # a list of architectures is long
 _NOT_STARTED = (125, 126, 127)  # how `docker run` says: the engine refused, not executable, not found
 PACKAGES: Mapping[str, str] = {
@@ -60,8 +58,8 @@ def once(subject: Sequence[str], site: Site, ask: Callable[[], Mapping[str, str]
     with at(Stage.OBSERVE):
         kept = site.cache / "observed" / f"{text.digest([*subject, script()], 32)}.json"
         try:
-            return msgspec.json.decode(kept.read_bytes(), type=dict[str, str])
-        except (OSError, msgspec.DecodeError):
+            return text.read_json(disk.read_bounded(kept, _KEPT_BYTES), dict[str, str])
+        except (OSError, ValueError):
             answer = dict(ask())
         kept.parent.mkdir(parents=True, exist_ok=True)
         disk.write(kept, text.canonical_json(answer), 0o600)
@@ -81,11 +79,9 @@ def read_found(done: Finished) -> dict[str, str]:
             cause=Cause.HANG if done.timed_out else _cause_of(done.log),
         )
     try:
-        found = json.loads(lines[-1][len(contents.MARK) :])
+        found = text.read_json(lines[-1][len(contents.MARK) :], dict[str, object])
     except ValueError as problem:
         raise StageFailed(Stage.OBSERVE, "the image's answer cannot be read", log=lines[-1][:2000]) from problem
-    if not isinstance(found, dict):
-        raise StageFailed(Stage.OBSERVE, "the image's answer cannot be read", log=lines[-1][:2000])
     return {
         text.one_line(key, _LONGEST): text.one_line(value, _LONGEST)
         for key, value in found.items()

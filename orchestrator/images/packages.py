@@ -28,13 +28,18 @@ class Package(Struct, frozen=True, kw_only=True):
         return [self.axis, self.file, self.sha256]
 
 
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def find_packages(axes: Mapping[str, str], site: Site) -> tuple[Package, ...]:
     """The package files of every axis that has some; StageFailed (base) when the site has none for it."""
     found: list[Package] = []
     for axis in AXES_WITH_PACKAGES:
         if axis in axes:
             folder = Path(site.packages) / axis / axes[axis]
-            files = sorted(path for path in folder.glob("*.deb") if text.is_file_name(path.name))
+            files = sorted(path for path in folder.glob("*.deb") if text.is_file_name(path.name) and path.is_file())
             if not files:
                 raise StageFailed(
                     Stage.BASE,
@@ -42,8 +47,5 @@ def find_packages(axes: Mapping[str, str], site: Site) -> tuple[Package, ...]:
                     cause=Cause.MISSING_PACKAGE,
                     hint="put the vendor's .deb files there, or set packages: to where they are",
                 )
-            found += [
-                Package(axis=axis, file=path.name, sha256=hashlib.sha256(path.read_bytes()).hexdigest(), path=str(path))
-                for path in files
-            ]
+            found += [Package(axis=axis, file=path.name, sha256=_sha256(path), path=str(path)) for path in files]
     return tuple(found)

@@ -46,7 +46,7 @@ def _failure(ref: str, login: dict[str, str]) -> str:
             for line in told:
                 if time.monotonic() > give_up:
                     return f"it took over {_DEADLINE_S:.0f} s"
-                if "error" in line:
+                if isinstance(line, dict) and "error" in line:
                     return text.one_line(str(line["error"]))
     except InfrastructureError as error:
         return str(error)

@@ -1,30 +1,30 @@
 """What an address holds: a file or an answer over HTTP, with the site's certificates, proxies and logins."""
 
 import contextlib
-import http.client
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from orchestrator import text
 from orchestrator.images.failure import Stage, StageFailed
 from orchestrator.settings import Site
 from orchestrator.settings.addresses import login_header, without_login
-from orchestrator.settings.opener import opener
+from orchestrator.settings.opener import NoAnswer, opener
+from orchestrator.settings.opener import opened as answered
 
 __all__ = ["is_gone", "opened", "whole", "without_login"]
 
 _READ_TIMEOUT_S = 60.0
 _GONE = (404, 410)
+_NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
 @contextlib.contextmanager
 def opened(url: str, site: Site, headers: Mapping[str, str] | None = None) -> Iterator[BinaryIO]:
     """The bytes at an address; OSError when it cannot be had, StageFailed (wheels) when it is no such place."""
-    parts = urlsplit(url)
+    parts = _parts(url)
     if parts.scheme == "file":
         with Path(unquote(parts.path)).open("rb") as file:
             yield file
@@ -40,11 +40,20 @@ def opened(url: str, site: Site, headers: Mapping[str, str] | None = None) -> It
         raise StageFailed(
             Stage.WHEELS, fact, hint="`torchmatrix site --check` tells which settings can be used"
         ) from problem
+    with answered(connection, request, _READ_TIMEOUT_S) as answer:
+        yield answer
+
+
+def _parts(url: str) -> SplitResult:
+    """The parts of an address that an index gave, perhaps; NoAnswer, without any of it, when it is none."""
     try:
-        with connection.open(request, timeout=_READ_TIMEOUT_S) as answer:
-            yield answer
-    except http.client.HTTPException as problem:
-        raise OSError(f"its answer is not whole, or not of HTTP: {text.one_line(repr(problem), 200)}") from problem
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise NoAnswer("this is no address") from None
+    if "\0" in unquote(parts.path):
+        raise NoAnswer("this is no address")
+    return parts
 
 
 def whole(answer: BinaryIO, most: int) -> bytes:
@@ -57,7 +66,4 @@ def whole(answer: BinaryIO, most: int) -> bytes:
 
 def is_gone(problem: OSError) -> bool:
     """Whether the place answered that it has no such thing, rather than not at all."""
-    if isinstance(problem, urllib.error.HTTPError):
-        problem.close()
-        return problem.code in _GONE
-    return isinstance(problem, FileNotFoundError | NotADirectoryError)
+    return problem.status in _GONE if isinstance(problem, NoAnswer) else isinstance(problem, _NOT_THERE)

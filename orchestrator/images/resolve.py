@@ -20,6 +20,7 @@ from orchestrator.images.failure import Stage, StageFailed, at
 from orchestrator.settings import Site
 
 _DEADLINE_S = 600.0
+_KEPT_BYTES = 64 << 20
 _FINDING = threading.Lock()  # uv asks sysconfig, whose first answer is wrong in a second thread (Python 3.11)
 _MANYLINUX = ((2, 28), (2, 31), (2, 32), (2, 33), (2, 34), (2, 35), (2, 36), (2, 37), (2, 38), (2, 39), (2, 40))
 
@@ -82,13 +83,15 @@ def asked_anew(site: Site, commands: Commands) -> Ask:
     return ask
 
 
-def resolve(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
+def resolve(
+    question: Question, site: Site, commands: Commands, *, deadline_s: float = _DEADLINE_S
+) -> tuple[Wheel, ...]:
     """The wheels that answer the question, by name; StageFailed (wheels) with uv's own words when nothing does."""
     kept = site.cache / "locks" / f"{text.digest([msgspec.to_builtins(question), _sources(question, site)], 32)}.json"
     try:
-        return msgspec.json.decode(kept.read_bytes(), type=tuple[Wheel, ...])
-    except (OSError, msgspec.DecodeError):
-        wheels = _ask_uv(question, site, commands)
+        return text.read_json(disk.read_bounded(kept, _KEPT_BYTES), tuple[Wheel, ...])
+    except (OSError, ValueError):
+        wheels = _ask_uv(question, site, commands, deadline_s)
     with at(Stage.WHEELS):
         kept.parent.mkdir(parents=True, exist_ok=True)
         disk.write(kept, msgspec.json.format(msgspec.json.encode(wheels)), 0o600)
@@ -139,7 +142,7 @@ def uv_environment(site: Site, environ: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, ...]:
+def _ask_uv(question: Question, site: Site, commands: Commands, deadline_s: float = _DEADLINE_S) -> tuple[Wheel, ...]:
     with tempfile.TemporaryDirectory(prefix="torchmatrix-resolve-") as name:
         folder = Path(name)
         (folder / "requirements.in").write_text("\n".join(question.requirements) + "\n")
@@ -162,17 +165,25 @@ def _ask_uv(question: Question, site: Site, commands: Commands) -> tuple[Wheel, 
                 ),
                 *("--python-version", question.python, "--python-platform", question.platform),
             ],
-            deadline_s=_DEADLINE_S,
+            deadline_s=deadline_s,
             env=uv_environment(site, os.environ),
             cwd=folder,
         )
+        wanted = ", ".join(question.requirements)
+        if done.timed_out:
+            raise StageFailed(
+                Stage.WHEELS,
+                f"the indexes did not say within {deadline_s:.0f} s what there is for {wanted}",
+                log=done.log,
+                hint="`torchmatrix site --check` asks each of them",
+            )
         if done.code != 0:
             raise StageFailed(
                 Stage.WHEELS,
-                f"no wheels for {', '.join(question.requirements)} on Python {question.python}, {question.platform}",
+                f"no wheels for {wanted} on Python {question.python}, {question.platform}",
                 log=done.log,
             )
-        return read_pylock((folder / "pylock.toml").read_text())
+        return read_pylock(_written_by_uv(folder / "pylock.toml"))
 
 
 def _before(pins: Sequence[str]) -> str:
@@ -182,21 +193,55 @@ def _before(pins: Sequence[str]) -> str:
     return 'lock-version = "1.0"\ncreated-by = "torchmatrix"\n' + "".join(packages)
 
 
+def _written_by_uv(file: Path) -> str:
+    try:
+        return disk.read_bounded(file, _KEPT_BYTES).decode()
+    except (OSError, ValueError) as problem:
+        raise _unreadable(problem) from problem
+
+
+class _Source(Struct, frozen=True):
+    url: str = ""
+    path: str = ""
+    hashes: Mapping[str, str] = {}
+
+
+class _Package(Struct, frozen=True):
+    name: str
+    version: str = ""
+    wheels: tuple[_Source, ...] = ()
+
+
+class _Pylock(Struct, frozen=True):
+    packages: tuple[_Package, ...] = ()
+
+
 def read_pylock(content: str) -> tuple[Wheel, ...]:
-    """The wheels of a lock file as uv writes it (https://peps.python.org/pep-0751/), by name."""
-    wheels = []
-    for package in tomllib.loads(content).get("packages", ()):
-        sources: Sequence[Mapping[str, object]] = package.get("wheels", ())
-        for source in sources[:1]:
-            url = str(source.get("url") or Path(str(source["path"])).resolve().as_uri())
-            hashes = source.get("hashes")
-            wheels.append(
-                Wheel(
-                    name=package["name"],
-                    version=package.get("version", ""),
-                    file=unquote(urlsplit(url).path.rsplit("/", 1)[-1]),
-                    sha256=str(hashes.get("sha256", "")) if isinstance(hashes, dict) else "",
-                    url=url,
-                )
-            )
+    """The wheels of a lock file as uv writes it (https://peps.python.org/pep-0751/), by name.
+
+    StageFailed (wheels) where it is none: what stands in it came from indexes.
+    """
+    try:
+        held = msgspec.convert(tomllib.loads(content), _Pylock)
+        wheels = [_wheel(package, package.wheels[0]) for package in held.packages if package.wheels]
+    except (ValueError, RecursionError, msgspec.MsgspecError) as problem:
+        raise _unreadable(problem) from problem
     return tuple(sorted(wheels, key=lambda wheel: wheel.name))
+
+
+def _wheel(package: _Package, source: _Source) -> Wheel:
+    if not source.url and not source.path:
+        raise ValueError(f"a wheel of `{text.shown(package.name)}` has no place")
+    url = source.url or Path(source.path).resolve().as_uri()
+    return Wheel(
+        name=package.name,
+        version=package.version,
+        file=unquote(urlsplit(url).path.rsplit("/", 1)[-1]),
+        sha256=source.hashes.get("sha256", ""),
+        url=url,
+    )
+
+
+def _unreadable(problem: Exception) -> StageFailed:
+    why = text.one_line(str(problem), 200)
+    return StageFailed(Stage.WHEELS, f"uv answered in a form that is not known: {why}")

@@ -7,7 +7,6 @@ import re
 import shutil
 import struct
 import time
-import urllib.error
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -62,8 +61,6 @@ def _fetch(wheel: Wheel, site: Site, commands: Commands) -> None:
         try:
             _copy(wheel, target, site, commands)
         except OSError as error:
-            if isinstance(error, urllib.error.HTTPError):
-                error.close()
             problem = error
         else:
             return

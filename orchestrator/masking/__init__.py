@@ -7,10 +7,10 @@ it, one on top of another too. What a program makes of it otherwise (base64, rev
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 
-from orchestrator.masking.addresses import MASK, SHORTEST, passwords, without_passwords
+from orchestrator.masking.addresses import MASK, SHORTEST, login_in, passwords, without_passwords
 from orchestrator.masking.spans import Pieces, Whole, finder
 
-__all__ = ["MASK", "NOTHING", "SHORTEST", "Masker", "Stream", "passwords", "without_passwords"]
+__all__ = ["MASK", "NOTHING", "SHORTEST", "Masker", "Stream", "login_in", "passwords", "without_passwords"]
 
 _BLOCK = 1 << 20
 

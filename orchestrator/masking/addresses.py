@@ -31,6 +31,11 @@ def without_passwords(address: str) -> str:
     return f"{scheme}{_without_query(rest)}" if scheme else address
 
 
+def login_in(address: str) -> str:
+    """The login of an address as its writer may have meant it, empty where there is none."""
+    return _split(address)[1]
+
+
 def passwords(addresses: Iterable[str]) -> Iterator[bytes]:
     """The passwords that addresses carry, as they are meant; a user without one is a token.
 

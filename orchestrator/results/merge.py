@@ -36,14 +36,14 @@ _FAILING = frozenset({Outcome.FAILED, Outcome.ERROR})
 def read_plan(file: Path) -> Plan:
     """The plan in a file that anybody may have written; InputError says where it is not one."""
     try:
-        plan = msgspec.json.decode(read_plain(file, MAX_PLAN), type=Plan, strict=True)
+        plan = text.read_json(read_plain(file, MAX_PLAN), Plan)
     except FileNotFoundError as error:
         raise InputError(
             "no such plan",
             place=str(file),
             hint="`torchmatrix plan --json` prints one, `torchmatrix runs ls` names the runs that have one",
         ) from error
-    except (Refused, OSError, RecursionError, ValueError, msgspec.MsgspecError) as error:
+    except (Refused, OSError, ValueError) as error:
         raise InputError(f"it is no plan: {text.one_line(str(error))}", place=str(file)) from error
     problems = [InputError(problem, place=str(file)) for problem in _problems(plan)]
     if problems:

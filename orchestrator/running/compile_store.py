@@ -24,7 +24,7 @@ from orchestrator.running.compile_key import key
 
 MOST_BYTES = 5 << 30  # of all caches together
 _MANIFEST = "manifest.json"
-_MAX_MANIFEST = 64 << 20  # bytes: a line for each file that a compiler left
+_MANIFEST_BYTES = 64 << 20
 _FILES = "files"
 _KEY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
@@ -171,8 +171,8 @@ def _last_used(folder: Path) -> float:
 
 def _manifest(folder: Path) -> Manifest | None:
     try:
-        return msgspec.json.decode(disk.read_regular(folder / _MANIFEST, _MAX_MANIFEST), type=Manifest)
-    except (OSError, RecursionError, ValueError, msgspec.MsgspecError):
+        return text.read_json(disk.read_bounded(folder / _MANIFEST, _MANIFEST_BYTES), Manifest)
+    except (OSError, ValueError):
         return None
 
 

@@ -125,7 +125,7 @@ def _resume(plan: Plan, out: Path, log: journal.Journal, engine: Engine, say: Sa
     began = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
     first, _, digest = began.partition(" ")
     with folder.told(out / folder.PLAN):
-        written = disk.read_regular(out / folder.PLAN, MAX_PLAN)
+        written = disk.read_bounded(out / folder.PLAN, MAX_PLAN)
     if digest and digest != _digest(written):
         # A cell that was taken out would be gone from every report, and what it did with it.
         raise InputError(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from orchestrator import disk
+from orchestrator import disk, text
 from orchestrator.engines.owner import is_gone, parse, this_process
 from orchestrator.errors import InputError, InputErrors
 from orchestrator.masking import NOTHING, Masker
@@ -23,7 +23,7 @@ from orchestrator.settings.sources import value_of
 
 _PREFIX = "torchmatrix-secrets-"
 _OWNER = "owner.json"
-_MAX_OWNER = 1 << 16
+_OWNER_BYTES = 4096
 
 
 class Secrets(Struct, frozen=True, kw_only=True):
@@ -122,6 +122,6 @@ def _sweep() -> None:
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             if root.is_symlink() or root.stat().st_uid != os.getuid():
                 continue
-            owner = parse(str(json.loads(disk.read_regular(root / _OWNER, _MAX_OWNER))["owner"]))
+            owner = parse(text.read_json(disk.read_bounded(root / _OWNER, _OWNER_BYTES), dict[str, str])["owner"])
             if owner is not None and is_gone(owner):
                 _remove(root)

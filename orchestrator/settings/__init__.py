@@ -18,6 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from orchestrator import masking
+from orchestrator.settings.addresses import as_proxy
 from orchestrator.settings.host import defaults, from_apt, from_pip, from_proxies
 from orchestrator.settings.kinds import KINDS, Value, items
 from orchestrator.settings.user import at_home, from_file, from_variables, site_file, unknown_variables
@@ -106,7 +107,7 @@ def _site(values: Mapping[str, Value], origins: Mapping[str, str]) -> Site:
         bases=pairs("bases"),
         registries=pairs("registries"),
         packages=_expanded(one("packages")),
-        proxies={scheme: _proxy(scheme, value) for scheme, value in pairs("proxies").items()},
+        proxies={scheme: value if scheme == "no" else as_proxy(value) for scheme, value in pairs("proxies").items()},
         store=at_home(one("store")),
         cache=at_home(one("cache")),
         origins=dict(origins),
@@ -116,8 +117,3 @@ def _site(values: Mapping[str, Value], origins: Mapping[str, str]) -> Site:
 def _expanded(place: str) -> str:
     """A folder of somebody's home, as no tool that is given it expands it; an address as it is."""
     return str(at_home(place)) if place.startswith("~") and place != "~" else place
-
-
-def _proxy(scheme: str, value: str) -> str:
-    """A proxy as an address: one without a scheme is HTTP's to all who take it, and to others none with a password."""
-    return value if scheme == "no" or not value or "//" in value else f"http://{value}"

@@ -1,19 +1,45 @@
 """Logins of addresses: whose they are, and what is left of an address without one."""
 
 import base64
+import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
+from orchestrator.masking import login_in
+
 _PORTS = {"http": 80, "https": 443}
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_READ_OTHERWISE = re.compile(r"[\\\s\0-\x1f\x7f]")  # in a browser's standard, which uv keeps to, `\` is a `/`
+_UNCLEAR = (
+    "this is no address that all programs read alike; in a login, `/ ? # [ ] @ :`, `\\` and `%` are written as `%2F`,"
+    " `%3F` and so on, and an `@` that stands after the host as `%40`"
+)
 
 
 def problem_with(address: str) -> str:
-    """What keeps an address from being read as its writer means it, without any of it; or an empty text."""
+    """What keeps an address from being read as its writer means it, without any of it; or an empty text.
+
+    A password with a `/` in it, as it is, makes another host of what stands before: to that the rest would be sent.
+    Where two programs would read an address in two ways, it is refused.
+    """
+    if "://" not in address:
+        return ""
     try:
-        _ = urlsplit(address).port if "://" in address else None
+        parts = urlsplit(address)
+        _ = parts.port
     except ValueError:
-        return "this is no address; in a login, `/ ? # [ ] @ :` and `%` are written as `%2F`, `%3F` and so on"
-    return ""
+        return _UNCLEAR
+    if parts.scheme == "file" and not parts.netloc:  # a path, and it may have an `@`
+        return ""
+    login = parts.netloc.rpartition("@")[0]
+    return _UNCLEAR if login != login_in(address) or _READ_OTHERWISE.search(parts.netloc) else ""
+
+
+def as_proxy(value: str) -> str:
+    """A proxy as an address: one without a scheme is HTTP's to all who take it, and to others none with a password."""
+    if not value or _SCHEME.match(value):
+        return value
+    return f"http:{value}" if value.startswith("//") else f"http://{value}"
 
 
 def without_login(address: str) -> str:

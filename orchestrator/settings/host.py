@@ -7,9 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from orchestrator import disk
 from orchestrator.settings.kinds import KINDS, Found, Value
 
 _APT = Path("/etc/apt")
+_LONGEST = 1 << 20
 _PIP = Path("/etc/pip.conf")
 
 
@@ -45,7 +47,7 @@ def from_apt(_: Mapping[str, str]) -> Found:
     files = [_APT / "sources.list", *sorted((_APT / "sources.list.d").glob("*.*"))]
     for file in files:
         try:
-            content = file.read_text(errors="replace")
+            content = disk.read_bounded(file, _LONGEST).decode(errors="replace")
         except OSError:
             continue
         uris = [line.split() for line in content.splitlines() if re.match(r"(deb\s|URIs:)", line)]
@@ -70,8 +72,8 @@ def from_pip(environ: Mapping[str, str]) -> Found:
     for file in _pip_files(environ):
         parser = configparser.RawConfigParser()
         try:
-            parser.read(file, encoding="utf-8")
-        except (configparser.Error, UnicodeDecodeError):
+            parser.read_string(disk.read_bounded(file, _LONGEST).decode())
+        except (configparser.Error, OSError, UnicodeDecodeError):
             continue  # pip itself will complain; torchmatrix only borrows
         for section in ("global", "download", "install"):
             for option, setting in _PIP_SETTINGS.items():

@@ -1,16 +1,18 @@
 """What is in force at a site, each value with where it came from and nothing secret in it."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
-from orchestrator import text
+from orchestrator import disk, text
 from orchestrator.masking import without_passwords
 from orchestrator.settings import TORCH_INDEX, Site
 from orchestrator.settings.kinds import KINDS
 from orchestrator.settings.user import site_file
+
+_CONFIG_BYTES = 1 << 20
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -75,7 +77,7 @@ def _logged_in(environ: Mapping[str, str], own: frozenset[str]) -> Iterator[Told
     home = environ.get("DOCKER_CONFIG") or str(Path(environ.get("HOME") or "/nonexistent", ".docker"))
     file = Path(home, "config.json")
     try:
-        config = json.loads(file.read_bytes())
+        config = text.read_json(disk.read_bounded(file, _CONFIG_BYTES), dict[str, Any])
         helpers, auths = dict(config.get("credHelpers") or {}), dict(config.get("auths") or {})
         store = config.get("credsStore")
     except (OSError, ValueError, TypeError, AttributeError):

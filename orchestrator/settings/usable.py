@@ -1,14 +1,11 @@
 """Whether what a site names can be used: asked of each place itself, each within seconds."""
 
-import http.client
 import os
 import socket
 import ssl
 import tempfile
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,7 +15,7 @@ from orchestrator.masking import without_passwords
 from orchestrator.settings import Site
 from orchestrator.settings.addresses import login_header, without_login
 from orchestrator.settings.logins import login_for
-from orchestrator.settings.opener import opener
+from orchestrator.settings.opener import opened, opener
 from orchestrator.settings.sources import value_of
 from orchestrator.settings.told import Checked
 
@@ -58,14 +55,6 @@ def _places(site: Site, environ: Mapping[str, str]) -> Iterator[tuple[str, str, 
 def _problem(ask: _Ask, value: str) -> str:
     try:
         return ask(value)
-    except urllib.error.HTTPError as error:
-        error.close()
-        refused = error.code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
-        return f"HTTP {error.code} {error.reason}" + (": no login that is accepted" if refused else "")
-    except urllib.error.URLError as error:
-        return str(error.reason)
-    except http.client.HTTPException as error:
-        return f"what answers does not speak HTTP: {error!r}"
     except (OSError, ValueError) as error:
         return str(error.strerror if isinstance(error, OSError) and error.strerror else error)
 
@@ -79,8 +68,8 @@ def _reached(address: str, site: Site) -> str:
     path = parts.path if parts.path.endswith("/") else f"{parts.path}/"  # an index answers for a folder
     asked = without_login(parts._replace(path=path).geturl())
     request = urllib.request.Request(asked, headers=login_header(address))  # noqa: S310 - http or https
-    with opener(site).open(request, timeout=_PATIENCE_S) as opened:
-        opened.read(1)
+    with opened(opener(site), request, _PATIENCE_S) as answer:
+        answer.read(1)
     return ""
 
 

@@ -1,11 +1,12 @@
 """Settings of the user: `site.yaml`, and variables, which win."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator import axes, text
+from orchestrator import axes, disk, text
 from orchestrator.errors import InputError, InputErrors, refuse_shortage
 from orchestrator.masking import without_passwords
 from orchestrator.settings.kinds import FORMS, KINDS, Found, Value
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _PREFIX = "TORCHMATRIX_"
 _NO_SETTINGS = frozenset({"FAULT", "RUN", "OWNER", "CELL"})  # of the tests, and what marks the processes of a cell
+_LONGEST = 1 << 20
 _OF_OURS = re.compile(r"line \d+: ")
 
 
@@ -73,15 +75,21 @@ def from_file(environ: Mapping[str, str]) -> Found:
     """What the user's file says, each value with its line; InputErrors with every problem in it."""
     file = site_file(environ)
     named = without_passwords(str(file))
+    if named == os.devnull:  # as one says to programs that they have no settings
+        return
     try:
-        content = file.read_text(encoding="utf-8-sig")
+        content = disk.read_bounded(file, _LONGEST).decode("utf-8-sig")
     except FileNotFoundError:
         if "TORCHMATRIX_SITE" in environ:
             raise InputError("no such file", place=named, cause="named by TORCHMATRIX_SITE") from None
         return
     except (OSError, UnicodeDecodeError) as problem:
         refuse_shortage(problem, named)
-        why = problem.strerror if isinstance(problem, OSError) else f"it is not UTF-8 at byte {problem.start}"
+        why = (
+            problem.strerror or str(problem)
+            if isinstance(problem, OSError)
+            else f"it is not UTF-8 at byte {problem.start}"
+        )
         raise InputError(f"cannot be read: {why}", place=named) from problem
     problems: list[InputError] = []
     for key, node in _entries(named, content):

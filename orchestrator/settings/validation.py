@@ -18,7 +18,7 @@ _NAMES: Mapping[str, tuple[re.Pattern[str], str]] = {
     "proxies": (re.compile(r"[A-Za-z]{1,20}"), "`http`, `https` or `no`"),
 }
 _ONE = {"bases": "base", "registries": "registry"}
-_ADDRESSES = frozenset({"indexes", "extra_indexes", "find_links", "apt_mirror", "proxies"})
+_ADDRESSES = frozenset({"indexes", "extra_indexes", "find_links", "apt_mirror", "proxies", "store"})
 
 
 def check(values: Mapping[str, Value], origins: Mapping[str, str]) -> None:
@@ -43,6 +43,6 @@ def _of_value(setting: str, name: str, value: str) -> Iterator[str]:
     elif setting == "registries":
         problem = logins.problem_with(value)
     elif setting in _ADDRESSES and name != "no":
-        problem = addresses.problem_with(value)
+        problem = addresses.problem_with(addresses.as_proxy(value) if setting == "proxies" else value)
     if problem:
         yield f"{_ONE.get(setting, setting)} `{name}`: {problem}" if name else f"`{setting}`: {problem}"

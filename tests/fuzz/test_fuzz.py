@@ -26,10 +26,11 @@ BUNDLE = ("cell.json", "junit.xml", "metrics.jsonl", "environment.json", "struct
 # Each module that decodes bytes, with the targets that go through it; or why none does.
 READERS: Mapping[str, tuple[str, ...] | str] = {
     "cli/asked.py": ("check --batch",),
+    "engines/docker/answers.py": ("docker inspect",),
+    "engines/docker/calls.py": "the words of a refusal, shown on one line or not at all",
     "engines/docker/connection.py": ("engine's version",),
     "engines/docker/frames.py": ("docker frames",),
     "engines/docker/tar.py": ("tar stream",),
-    "engines/docker/watch.py": ("docker inspect",),
     "engines/process/scratch.py": "the owner of a folder of this user's, as we wrote it",
     "images/docker.py": ("docker image inspect",),
     "images/index.py": ("index JSON", "index HTML"),
@@ -61,11 +62,12 @@ READERS: Mapping[str, tuple[str, ...] | str] = {
     "support/fatbins.py": ("ELF in a wheel",),
     "support/wheel.py": ("wheel",),
     "yaml_bounds.py": ("matrix YAML", "site YAML", "facts overlay"),
+    "text.py": "what reads JSON for the others, each of which stands here",
     "running/compile_store.py": "the list of a compile cache, as we wrote it where no cell writes",
 }
 NOT_MODULES = ("SHA256SUMS", "masking")  # lines that are split, and bytes that are searched
 DECODERS = re.compile(
-    r"json\.loads?|msgspec\.(json|yaml|msgpack|toml)\.(decode|Decoder)|(msgspec\.)?convert|tomllib\.loads?|YAML"
+    r"json\.loads?|text\.read_json|msgspec\.(json|yaml|msgpack|toml)\.(decode|Decoder)|(msgspec\.)?convert|tomllib\.loads?|YAML"
     r"|zipfile\.ZipFile|tarfile\.open|lzma\.\w+|zlib\.decompress\w*|configparser\.\w+|expat\.ParserCreate"
     r"|(html\.parser\.)?HTMLParser|(struct\.)?(unpack\w*|Struct)|int\.from_bytes|pickle\.\w+|ElementTree\.\w+"
     r"|email\.utils\.\w+|csv\.\w+|ast\.literal_eval|plistlib\.\w+"

@@ -169,3 +169,14 @@ def test_a_folder_is_on_the_disk_with_all_that_is_in_it(tmp_path: Path, monkeypa
     monkeypatch.setattr(os, "fsync", lambda fd: synced.append(Path(f"/proc/self/fd/{fd}").readlink().name))
     disk.sync_below(tmp_path / "a")
     assert synced == ["f", "b", "a"]
+
+
+def test_what_is_bounded_is_a_regular_file_and_no_longer_than_that(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    assert disk.read_bounded(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(OSError, match="File too large"):
+        disk.read_bounded(tmp_path / "file", 4)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", ""):
+        with pytest.raises(disk.NotRegular):
+            disk.read_bounded(tmp_path / name, 5)

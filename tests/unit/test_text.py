@@ -353,3 +353,18 @@ def test_pairs() -> None:
 def test_a_name_that_looks_like_a_secret(name: str, is_one: bool) -> None:
     assert text.looks_secret(name) is is_one
     assert text.secret_in(f"A=1 {name}=x") == (name if is_one else "")
+
+
+def test_json_of_anybody_is_read_or_told() -> None:
+    assert text.read_json(b'{"a": [1, null]}', dict[str, list[int | None]]) == {"a": [1, None]}
+    assert text.read_json('"a"', str) == "a"
+    for bad, why in (
+        ('{"a": ' + "[" * 5000 + "]" * 5000 + "}", "nested too deep"),
+        ('{"x": ' * 5000 + "1" + "}" * 5000, "nested too deep"),
+        (b'{"\xff": 1}', "utf-8"),
+        (b"", "truncated"),
+        (b"NaN", "invalid character"),
+        (b"[1]", "Expected `object`, got `array`"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            text.read_json(bad, dict[str, object])

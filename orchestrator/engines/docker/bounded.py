@@ -8,9 +8,11 @@ import errno
 import io
 import os
 import time
+from http import HTTPStatus
 from http.client import HTTPResponse
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.engines.docker.calls import refusal
 from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -102,6 +104,8 @@ class _Bound:
         answer = self._send(request, **options)
         if not allowance.asked:
             raise _unbound("an answer was read past the bound")
+        if answer.status_code >= HTTPStatus.BAD_REQUEST:
+            raise refusal(answer)
         self._allowance.lift()
         return answer
 

@@ -9,6 +9,7 @@ from orchestrator import text
 from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
+    from docker.errors import APIError
     from requests import Response
 
 
@@ -21,12 +22,13 @@ def calling(doing: str) -> Iterator[None]:
     import urllib3
 
     broken = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, msgspec.MsgspecError)
+    nested = RecursionError  # what JSON becomes that is
     try:
         yield
     except docker.errors.DockerException as error:
         kind = _KINDS.get(getattr(error, "status_code", None), InfrastructureError)
         raise kind(f"the engine failed while {doing}", cause=said(error)) from error
-    except broken as error:
+    except (*broken, nested) as error:
         raise InfrastructureError(
             f"the engine did not answer as it should while {doing}",
             cause=said(error),
@@ -34,15 +36,16 @@ def calling(doing: str) -> Iterator[None]:
         ) from error
 
 
-def raise_for_status(answer: "Response") -> None:
-    """What docker-py does with an answer that is an error, for the calls that it has no method for."""
-    from docker.errors import create_api_error_from_http_exception
-    from requests import HTTPError
+def refusal(answer: "Response") -> "APIError":
+    """The error in an answer that is one. docker-py itself fails where it is no object with a message."""
+    from docker.errors import APIError
 
     try:
-        answer.raise_for_status()
-    except HTTPError as error:
-        create_api_error_from_http_exception(error)
+        told = text.read_json(answer.content, dict[str, object]).get("message")
+    except ValueError:
+        told = None
+    explanation = told if isinstance(told, str) else answer.content.decode(errors="replace").strip()
+    return APIError("the engine refused", response=answer, explanation=explanation)
 
 
 class Gone(InfrastructureError):  # noqa: N818 - reads as what happened

@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from orchestrator.engines.compile_cache import CompileCache, Taking, remove
-from orchestrator.engines.docker.calls import Gone, calling, raise_for_status
+from orchestrator.engines.docker.calls import Gone, calling
 from orchestrator.engines.docker.profile import CACHE, RESULTS
 from orchestrator.engines.docker.tar import Malformed, Source, TarStream
 from orchestrator.engines.intake import Intake
@@ -114,7 +114,6 @@ class _Body(Source):
             url = f"{client.base_url}/v{client.api_version}/containers/{container}/archive"
             self._until = time.monotonic() + ARCHIVE_CALLS * client.timeout
             self._response = client.get(url, params={"path": path}, headers=_PLAIN, stream=True, timeout=client.timeout)
-            raise_for_status(self._response)
 
     def read(self, amount: int, /) -> bytes:
         with calling("copying results out"):

@@ -1,7 +1,6 @@
 """The one connection to the container engine: found, checked, and every call on it under a deadline."""
 
 import http.client
-import json
 import os
 import socket
 import ssl
@@ -55,7 +54,7 @@ def version(environ: Mapping[str, str], timeout_s: float = PROBE_S) -> Version:
         answer = connection.getresponse()
         body = answer.read(_ANSWER_BYTES)
     try:
-        said = json.loads(body)
+        said = text.read_json(body, dict[str, object])
         major, minor = str(said["ApiVersion"]).split(".")
         found = Version(host=host, release=text.one_line(str(said["Version"]), 40), api=(int(major), int(minor)))
     except (ValueError, KeyError, TypeError) as error:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
 from orchestrator.engines.compile_cache import CompileCache, files
+from orchestrator.engines.docker.answers import FoundVolume, Volumes, asked
 from orchestrator.engines.docker.calls import Conflict, Gone, calling
 from orchestrator.engines.docker.profile import CACHE, INPUTS, RESULTS, VOLUME, Profile
 
@@ -57,14 +58,13 @@ def remove(client: "APIClient", name: str, made_by: Mapping[str, str] | None = N
         else:
             return
     for volume in volumes(client, made_by) if made_by else ():
-        remove_volume(client, volume["Name"])
+        remove_volume(client, volume.name)
 
 
-def volumes(client: "APIClient", labelled: Mapping[str, str]) -> list[dict[str, Any]]:
+def volumes(client: "APIClient", labelled: Mapping[str, str]) -> tuple[FoundVolume, ...]:
     """The volumes that carry all these labels."""
-    with calling("listing volumes"):
-        found = client.volumes(filters={"label": [f"{label}={value}" for label, value in labelled.items()]})
-        return list(found["Volumes"] or ())
+    labels = [f"{label}={value}" for label, value in labelled.items()]
+    return asked("listing volumes", Volumes, lambda: client.volumes(filters={"label": labels})).volumes or ()
 
 
 def remove_volume(client: "APIClient", name: str) -> bool:

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from orchestrator.engines.docker.calls import calling, raise_for_status
+from orchestrator.engines.docker.calls import calling
 from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ class Output:
                 stream=True,
                 timeout=client.timeout,
             )
-            raise_for_status(self._answer)
         if self._answer.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
             self._answer.close()
             raise InfrastructureError(

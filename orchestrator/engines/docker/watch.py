@@ -18,7 +18,8 @@ from msgspec import Struct
 
 from orchestrator.engines import quota
 from orchestrator.engines.deleted_files import family_in
-from orchestrator.engines.docker.calls import Conflict, Gone, calling, raise_for_status
+from orchestrator.engines.docker.answers import asked
+from orchestrator.engines.docker.calls import Conflict, Gone, calling
 from orchestrator.engines.docker.frames import Frames
 from orchestrator.engines.docker.output import Output
 from orchestrator.engines.docker.profile import VOLUME
@@ -45,13 +46,21 @@ class State(Struct, frozen=True, rename="pascal"):
     pid: int = 0
 
 
+class _Mount(Struct, frozen=True, rename="pascal"):
+    destination: str
+    source: str = ""  # of what lies on no disk
+
+
+class _Looked(Struct, frozen=True, rename="pascal"):
+    state: State
+    mounts: tuple[_Mount, ...] | None = None
+
+
 def look_at(client: "APIClient", container: str) -> tuple[State, Path | None]:
     """A container's state and where its volume lies on the engine's machine; Gone when it is not there."""
-    with calling("looking at the container"):
-        found = client.inspect_container(container)
-        mounts = found.get("Mounts") or ()
-        volume = next((str(mount["Source"]) for mount in mounts if mount["Destination"] == VOLUME), None)
-        return msgspec.convert(found["State"], State), None if volume is None else Path(volume)
+    found = asked("looking at the container", _Looked, lambda: client.inspect_container(container))
+    volume = next((mount.source for mount in found.mounts or () if mount.destination == VOLUME), None)
+    return found.state, None if volume is None else Path(volume)
 
 
 def watch(client: "APIClient", container: str, output: Output, log: LogKeeper, ending: Ending, stop: Stop) -> State:
@@ -97,7 +106,6 @@ def killed_by_somebody(client: "APIClient", container: str, state: State) -> boo
         url = f"{client.base_url}/v{client.api_version}/events"
         past = {"since": "0", "until": f"{time.time():.6f}", "filters": wanted}  # what happened: the answer ends
         with client.get(url, params=past, timeout=client.timeout) as answer:
-            raise_for_status(answer)
             return bool(answer.content.strip())
 
 

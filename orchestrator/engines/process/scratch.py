@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from orchestrator import disk
+from orchestrator import disk, text
 from orchestrator.engines.owner import Owner, is_gone, parse
 from orchestrator.engines.task import Task
 from orchestrator.errors import InfrastructureError
@@ -17,7 +17,7 @@ from orchestrator.errors import InfrastructureError
 FOLDERS = ("start", "inputs", "results", "home", "path")
 _PREFIX = "torchmatrix-"
 _OWNER = "owner.json"
-_MAX_OWNER = 1 << 16
+_OWNER_BYTES = 4096
 
 
 class Scratch(Struct, frozen=True, kw_only=True):
@@ -93,8 +93,8 @@ def _is_orphan(folder: Path, run_id: str) -> bool:
     try:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return False
-        written = json.loads(disk.read_regular(folder / _OWNER, _MAX_OWNER))
-        owner = parse(str(written["owner"])) if written["run"] == run_id else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        written = text.read_json(disk.read_bounded(folder / _OWNER, _OWNER_BYTES), dict[str, str])
+        owner = parse(written["owner"]) if written["run"] == run_id else None
+    except (OSError, ValueError, KeyError, TypeError):
         return False
     return owner is not None and is_gone(owner)

@@ -43,7 +43,7 @@ class Engine:
         return [{"Id": "sha256:a"}, {"Id": "sha256:b"}]
 
     def containers(self, **_: object) -> list[dict[str, object]]:
-        return [{"Names": ["/cell-1"], "ImageID": "sha256:a"}]
+        return [{"Id": "0", "Names": ["/cell-1"], "ImageID": "sha256:a"}]
 
     def history(self, _: str) -> list[dict[str, object]]:
         return [{"Size": 3_000_000_000, "CreatedBy": "RUN x"}]

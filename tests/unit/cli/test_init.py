@@ -1,6 +1,9 @@
 import json
+import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,3 +75,29 @@ def test_a_folder_that_takes_nothing_is_told(torchmatrix: Run) -> None:
     done = torchmatrix("init", "/proc/nowhere/matrix.yaml")
     assert done.returncode == ExitCode.INFRASTRUCTURE
     assert "/proc/nowhere" in done.stderr
+
+
+def test_an_index_that_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
+    impatient = """
+from orchestrator.cli import init, main
+init._PATIENCE_S = 2.0
+main()
+"""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        (tmp_path / "site.yaml").write_text(f"indexes: {{default: 'http://127.0.0.1:{port}'}}\ncache: {tmp_path}/c\n")
+        begun = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", impatient, "init", "new.yaml"],
+            cwd=tmp_path,
+            env={**os.environ, "NO_PROXY": "127.0.0.1"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == ExitCode.GOOD, done.stderr
+    assert "note: the indexes of this site did not tell all within 2 s: torchmatrix site --check" in done.stderr
+    assert "not in the indexes" not in done.stderr
+    assert "wrote new.yaml" in done.stderr
+    assert time.monotonic() - begun < 40

@@ -132,3 +132,21 @@ def test_what_is_merged_is_whole_and_held_by_nobody(torchmatrix: Run, run: Path)
     assert json.loads(first.stdout)["planned"] == 1, first.stderr
     assert torchmatrix(*command).stdout == first.stdout
     assert (out / "lock").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (b'"\xff"', "it is no plan: 'utf-8' codec can't decode byte 0xff"),
+        (b"[" * 5000 + b"]" * 5000, "nested too deep"),
+    ],
+)
+def test_a_plan_that_is_damaged_where_nobody_looks_is_no_plan(
+    torchmatrix: Run, run: Path, value: bytes, told: str
+) -> None:
+    plan = run / "plan.json"
+    plan.write_bytes(plan.read_bytes().rstrip().removesuffix(b"}") + b', "unknown": ' + value + b"}")
+    done = torchmatrix("merge", str(run), "--plan", str(plan), "--out", str(run.parent / "merged"))
+    assert done.returncode == ExitCode.BAD_INPUT, done.stderr
+    assert f"{plan}: " in done.stderr
+    assert told in done.stderr

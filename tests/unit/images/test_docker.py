@@ -6,7 +6,7 @@ import pytest
 from orchestrator.engines.docker.connection import DEFAULT_HOST
 from orchestrator.errors import InfrastructureError
 from orchestrator.images.command import Finished
-from orchestrator.images.docker import Docker
+from orchestrator.images.docker import Docker, Found
 from orchestrator.images.failure import Stage, StageFailed
 from orchestrator.vocabulary import Cause
 
@@ -120,13 +120,36 @@ def test_an_image_that_is_not_there_is_none(docker, engine):
     assert docker.inspect("name:1") is None
 
 
-@pytest.mark.parametrize("told", ["", "[]", "{}", "[1]", '[{"Version": "20"}]', '[{"Id": "x", "Config": null}]'])
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(
+            "",
+            "[]",
+            "{}",
+            "[1]",
+            "null",
+            '[{"Version": "20"}]',
+            '[{"Id": "x", "Config": null}]',
+            "[" * 5000 + "]" * 5000,
+        ),
+        '[{"Id": "x", "Config": {}, "Size": null}]',
+        '[{"Id": "x", "Config": {"Env": [1]}, "Size": 1}]',
+    ],
+)
 def test_an_engine_that_tells_of_an_image_in_another_form_is_no_bug_of_ours(docker, engine, monkeypatch, told):
     answer = Finished(code=0, out=told, err="")
     monkeypatch.setattr(docker._commands, "run", lambda *_, **__: answer)
 
     with pytest.raises(InfrastructureError, match="in a form that is not known"):
         docker.inspect("name:1")
+
+
+def test_an_image_that_asks_for_nothing_is_found(docker, engine, monkeypatch):
+    for config in ("null", "{}", '{"Labels": null, "Env": null, "User": null, "Entrypoint": null, "Volumes": null}'):
+        answer = Finished(code=0, out=f'[{{"Id": "x", "RepoTags": null, "Config": {config}, "Size": 1}}]', err="")
+        monkeypatch.setattr(docker._commands, "run", lambda *_, answer=answer, **__: answer)
+        assert docker.inspect("name:1") == Found(id="x", names=(), labels={}, size=1)
 
 
 def test_a_question_to_an_image_is_asked_without_network_or_rights(docker, engine):

@@ -176,6 +176,32 @@ def test_an_index_that_is_not_there_is_trouble(numpy, with_site):
     assert sought.trouble.startswith("http://127.0.0.1:9/simple/ did not answer: ")
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        b'{"files": [{"filename": "x", "url": "http://[hunt/x"}]}',
+        b'{"files": [{"filename": "x", "url": "http://\xe2\x84\x80hunt/x"}]}',
+        b'{"hunt": []}',
+        b'<a href="http://[hunt/x">x</a>',
+        b"<![hunt",
+    ],
+)
+def test_no_word_of_a_page_that_cannot_be_read_is_told(numpy, index, indexed, page):
+    index.pages["/simple/numpy/"] = (200, page)
+    (sought,) = seek([numpy], "", indexed)
+    assert not sought.found
+    assert "hunt" not in f"{sought.trouble} {sought.why}"
+
+
+def test_a_hash_that_is_none_is_of_another_file_and_is_not_told(numpy, index, indexed):
+    index.json("numpy", numpy, sha256="hunt")
+    with pytest.raises(StageFailed) as caught:
+        located([numpy], "", indexed)
+    assert caught.value.why is Cause.LOCK_STALE
+    assert f"SHA-256 (not 64 hex digits), not {numpy.sha256}" in str(caught.value)
+    assert "hunt" not in f"{caught.value} {caught.value.log}"
+
+
 @pytest.mark.parametrize("code", [404, 410])
 def test_an_index_that_answers_that_it_has_no_such_project_makes_a_lock_stale(numpy, index, indexed, code):
     index.pages["/simple/numpy/"] = (code, b"")

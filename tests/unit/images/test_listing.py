@@ -46,7 +46,10 @@ class Engine:
 
 
 def test_an_image_is_told_with_its_layers_and_what_is_made_of_it(tmp_path: Path) -> None:
-    containers = ({"Names": ["/cell-1"], "ImageID": "sha256:i"}, {"Names": ["/other"], "ImageID": "sha256:o"})
+    containers = (
+        {"Id": "1", "Names": ["/cell-1"], "ImageID": "sha256:i"},
+        {"Id": "2", "Names": ["/other"], "ImageID": "o"},
+    )
     image, base = list_images(Engine(BASE, IMAGE, containers=containers), tmp_path)  # type: ignore[arg-type]
     assert (image.image_id, image.names, image.base, image.containers) == (
         "torch-1",

@@ -59,7 +59,7 @@ def test_the_answer_is_text_that_we_did_not_write():
     assert len(read["glibc"]) == 400
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '"text"', "1"])
+@pytest.mark.parametrize("line", ["{", "[]", '"text"', "1", '{"torch": ' + "[" * 5000 + "]" * 5000 + "}"])
 def test_an_answer_that_cannot_be_read_is_a_failure(line):
     with pytest.raises(StageFailed, match="the image's answer cannot be read"):
         read_found(answer(MARK + line))

@@ -1,4 +1,5 @@
 import hashlib
+import os
 
 import pytest
 
@@ -30,3 +31,11 @@ def test_missing_packages_say_where_they_belong(site, tmp_path):
     assert caught.value.stage is Stage.BASE
     assert caught.value.why is Cause.MISSING_PACKAGE
     assert caught.value.fact == f"no packages of cuda_compat 560.35.05 in {tmp_path}/packages/cuda_compat/560.35.05"
+
+
+def test_what_is_no_file_is_no_package(site, tmp_path):
+    folder = tmp_path / "packages/level_zero/1.24.2"
+    (folder / "folder.deb").mkdir(parents=True)
+    os.mkfifo(folder / "pipe.deb")
+    with pytest.raises(StageFailed, match="no packages of level_zero"):
+        find_packages({"level_zero": "1.24.2"}, site)

@@ -2,13 +2,13 @@
 
 import socket
 import threading
-import urllib.error
 
 import msgspec
 import pytest
 
 from orchestrator.images.failure import StageFailed
 from orchestrator.images.remote import is_gone, opened, whole, without_login
+from orchestrator.settings.opener import NoAnswer
 
 
 def test_a_files_address_is_the_file(tmp_path, site):
@@ -16,6 +16,12 @@ def test_a_files_address_is_the_file(tmp_path, site):
 
     with opened((tmp_path / "a b+c").as_uri(), site) as stream:
         assert stream.read() == b"bytes"
+
+
+@pytest.mark.parametrize("url", ["http://x:notaport/a", "http://[x/a", "file:///a%00b"])
+def test_what_is_no_address_is_not_opened_and_not_shown(url, site):
+    with pytest.raises(NoAnswer, match=r"^this is no address$"), opened(url, site):
+        pass
 
 
 @pytest.mark.parametrize("url", ["ftp://index.example/x", "data:,x", "x"])
@@ -29,7 +35,7 @@ def test_what_is_not_there_is_gone_and_what_does_not_answer_is_not(tmp_path, sit
         pass
 
     assert is_gone(caught.value)
-    assert [is_gone(_answer(code)) for code in (404, 410, 403, 503)] == [True, True, False, False]
+    assert [is_gone(NoAnswer("", code)) for code in (404, 410, 403, 503)] == [True, True, False, False]
     assert not is_gone(TimeoutError())
 
 
@@ -37,10 +43,6 @@ def test_certificates_that_are_missing_say_nothing_of_what_an_index_has(tmp_path
     broken = msgspec.structs.replace(site, ca_bundle=str(tmp_path / "nope.pem"))
     with pytest.raises(StageFailed, match=r"ca_bundle .* cannot be read"), opened("https://index.example/x", broken):
         pass
-
-
-def _answer(code):
-    return urllib.error.HTTPError("http://x", code, "x", {}, None)
 
 
 @pytest.mark.parametrize(

@@ -146,3 +146,30 @@ def test_no_login_of_an_index_stands_on_a_command_line(with_site, commands, monk
 
     assert started
     assert "hunter" not in str(started)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("[[packages", "uv answered in a form that is not known: "),
+        ("x = " + "[" * 5000, "uv answered in a form that is not known: "),
+        ("packages = 1", "Expected `array`, got `int` - at `$.packages`"),
+        ("[[packages]]\nversion = '1'", "missing required field `name`"),
+        ("[[packages]]\nname = 'a'\nwheels = [{}]", "a wheel of `a` has no place"),
+        ("[[packages]]\nname = 'a'\nwheels = [1]", "at `$.packages[0].wheels[0]`"),
+        ("[[packages]]\nname = 'a'\nwheels = [{url = 'http://[x/a'}]", "Invalid IPv6 URL"),
+        ("[[packages]]\nname = 'a'\nwheels = [{path = '/a', hashes = 1}]", "at `$.packages[0].wheels[0].hashes`"),
+    ],
+)
+def test_a_lock_file_of_another_form_is_an_answer_that_cannot_be_read(content, told):
+    with pytest.raises(StageFailed) as caught:
+        read_pylock(content)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("kept", ['{"x": ' * 5000, "[" * 5000 + "]" * 5000, '[{"name": "\x00'])
+def test_an_answer_that_was_kept_and_cannot_be_read_is_asked_again(site, commands, kept):
+    first = resolve(QUESTION, site, commands)
+    (file,) = (site.cache / "locks").glob("*.json")
+    file.write_text(kept)
+    assert resolve(QUESTION, site, commands) == first

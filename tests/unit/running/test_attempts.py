@@ -119,3 +119,11 @@ def test_a_folder_in_the_way_of_an_attempt_is_told(tmp_path: Path) -> None:
         attempts.begin(tmp_path, "c", 1)
     with pytest.raises(InfrastructureError, match="cells/c: Not a directory"):
         attempts.committed(tmp_path, "c")
+
+
+def test_what_cannot_be_read_is_no_attempt(tmp_path: Path) -> None:
+    (tmp_path / "attempt.json").write_text('{"x": ' * 5000)
+    assert attempts.read(tmp_path) is None
+    (tmp_path / "attempt.json").unlink()
+    os.mkfifo(tmp_path / "attempt.json")
+    assert attempts.read(tmp_path) is None

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from orchestrator.settings.addresses import login_header, problem_with, without_login
+from orchestrator.settings.addresses import as_proxy, login_header, problem_with, without_login
 
 
 def login(user: str) -> dict[str, str]:
@@ -56,6 +56,35 @@ def test_an_address_that_cannot_be_read_as_it_is_meant_is_a_problem_that_shows_n
         assert "ss@" not in problem
     assert problem_with("https://user:p%2Fss@h.example:8443/x") == ""
     assert problem_with("/mnt/wheels[1]") == ""
+
+
+@pytest.mark.parametrize("sign", ["/", "?", "#", "\\", " ", "\t", "//", "://"])
+def test_a_password_that_two_programs_would_read_in_two_ways_is_a_problem(sign: str) -> None:
+    for login in (f"robot:p@ss{sign}w", f"robot:p@{sign}", f"p@ss{sign}w"):
+        problem = problem_with(f"http://{login}@h.example/simple")
+        assert "written as `%2F`" in problem
+        assert "w@h" not in problem
+        assert problem_with(as_proxy(f"{login}@h.example:3128")) == problem
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://robot:p@ss@h.example/simple",
+        "http://robot:p%40ss%2Fw@h.example/simple",
+        "https://h.example/%40scope/simple?a=b#c",
+        "file:///opt/python@3.12/wheels",
+        "/opt/python@3.12/wheels",
+        "./wheels@2/x",
+    ],
+)
+def test_an_address_that_all_programs_read_alike_is_none(address: str) -> None:
+    assert problem_with(address) == ""
+
+
+def test_a_proxy_without_a_scheme_is_one_of_http() -> None:
+    proxies = {"h.example:1": "http://h.example:1", "//u@h:1": "http://u@h:1", "https://h": "https://h", "": ""}
+    assert {value: as_proxy(value) for value in proxies} == proxies
 
 
 def test_an_address_is_left_without_its_login() -> None:

@@ -316,3 +316,20 @@ def test_a_variable_that_has_its_use_is_not_told() -> None:
     used = [f"TORCHMATRIX_{name.upper()}" for name in (*KINDS, "site")]
     used += [fault.VARIABLE, tree.RUN, tree.OWNER, tree.CELL, "TORCHMATRIX_PASSWORD"]
     assert list(unknown_variables(dict.fromkeys(used, "x"), ["robot:env:TORCHMATRIX_PASSWORD"])) == []
+
+
+def test_the_null_device_sets_nothing(environ):
+    assert load_site({**environ, "TORCHMATRIX_SITE": os.devnull}).default_index == PYPI
+
+
+def test_a_file_that_may_never_end_is_not_waited_for(environ, home):
+    for place in (home / "pip/pip.conf", home / "apt/sources.list"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(place)
+    assert load_site({**environ, "PIP_CONFIG_FILE": str(home / "pip/pip.conf")}).default_index == PYPI
+    for named, why in ((home / "pip/pip.conf", "it is not a regular file"), (Path("/dev/zero"), "it is not a regular")):
+        with pytest.raises(InputError, match=f"cannot be read: {why}"):
+            load_site({**environ, "TORCHMATRIX_SITE": str(named)})
+    (home / "long.yaml").write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(InputError, match="cannot be read: File too large"):
+        load_site({**environ, "TORCHMATRIX_SITE": str(home / "long.yaml")})

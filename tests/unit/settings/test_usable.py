@@ -65,7 +65,7 @@ def test_each_place_that_cannot_be_used_says_why(site: Site, index: str, tmp_pat
     assert found == {
         "indexes.default": "HTTP 401 Unauthorized: no login that is accepted",
         "indexes.cu130": "`ftp:` is no kind of address that is read",
-        "indexes.cpu": "[Errno 111] Connection refused",
+        "indexes.cpu": "Connection refused",
         "find_links": "there is no such folder",
         "registries.r.example": "secret `password of r.example` is empty or not set",
         "store": found["store"],

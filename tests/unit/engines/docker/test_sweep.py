@@ -25,7 +25,9 @@ class Client:
         self.asked.append(filters)
         asks = filters == {"label": OBSERVE}
         return [
-            {"Names": [f"/{item['name']}"], **item} for item in self.items if asks == item["name"].startswith("asks")
+            {"Id": "1", "Names": [f"/{item['name']}"], **item}
+            for item in self.items
+            if asks == item["name"].startswith("asks")
         ]
 
     def volumes(self, filters: object) -> dict[str, Any]:
