@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -15,12 +16,14 @@ import msgspec
 from msgspec import Struct
 
 from orchestrator import disk, text
-from orchestrator.images.command import Commands
+from orchestrator.images.command import Commands, Finished
 from orchestrator.images.failure import Stage, StageFailed, at
+from orchestrator.masking import without_passwords
 from orchestrator.settings import Site
 
 _DEADLINE_S = 600.0
 _KEPT_BYTES = 64 << 20
+_REFUSED = 1  # how uv says that nothing answers; anything else is no answer
 _FINDING = threading.Lock()  # uv asks sysconfig, whose first answer is wrong in a second thread (Python 3.11)
 _MANYLINUX = ((2, 28), (2, 31), (2, 32), (2, 33), (2, 34), (2, 35), (2, 36), (2, 37), (2, 38), (2, 39), (2, 40))
 
@@ -178,12 +181,20 @@ def _ask_uv(question: Question, site: Site, commands: Commands, deadline_s: floa
                 hint="`torchmatrix site --check` asks each of them",
             )
         if done.code != 0:
-            raise StageFailed(
-                Stage.WHEELS,
-                f"no wheels for {wanted} on Python {question.python}, {question.platform}",
-                log=done.log,
-            )
+            asked = f"{wanted} on Python {question.python}, {question.platform}"
+            fact = f"no wheels for {asked}" if done.code == _REFUSED else f"{_trouble(done)}: no answer for {asked}"
+            raise StageFailed(Stage.WHEELS, fact, log=done.log)
         return read_pylock(_written_by_uv(folder / "pylock.toml"))
+
+
+def _trouble(done: Finished) -> str:
+    """Why uv came to no answer at all, an index that is down mostly: what it asked, and its deepest cause."""
+    if done.timed_out:
+        return f"the indexes took over {_DEADLINE_S:.0f} s"
+    said = re.findall(r"^ *(?:error|caused?(?: by)?): (.*)$", done.err, re.MULTILINE | re.IGNORECASE)
+    place = next((line for line in said if "fetch" in line), "")  # with another uv it stands below another line
+    told = dict.fromkeys((place or said[0], said[-1])) if said else (f"uv ended with {done.code}",)
+    return text.one_line(without_passwords(": ".join(told)), 300)
 
 
 def _before(pins: Sequence[str]) -> str:

@@ -1,10 +1,11 @@
 import pytest
 from msgspec.structs import replace
 
-from orchestrator.images.command import Commands
+from orchestrator.images.command import Commands, Finished
 from orchestrator.images.failure import StageFailed
 from orchestrator.images.resolve import (
     Question,
+    _trouble,
     asked_anew,
     platform_tag,
     read_pylock,
@@ -173,3 +174,35 @@ def test_an_answer_that_was_kept_and_cannot_be_read_is_asked_again(site, command
     (file,) = (site.cache / "locks").glob("*.json")
     file.write_text(kept)
     assert resolve(QUESTION, site, commands) == first
+
+
+def test_an_index_that_is_down_is_told_as_that_and_not_as_wheels_that_there_are_not(with_site, commands):
+    site = with_site(indexes={"": "http://me:hunter22@127.0.0.1:9/simple"}, find_links=())
+    with pytest.raises(
+        StageFailed, match=r"127\.0\.0\.1:9/simple/torch/: .*no answer for torch==2\.13\.0\+cpu on Python"
+    ) as caught:
+        resolve(QUESTION, site, commands)
+    assert "no wheels" not in caught.value.fact
+    assert "hunter22" not in caught.value.fact
+
+
+def test_wheels_that_there_are_not_are_told_as_that(site, commands):
+    with pytest.raises(StageFailed, match="no wheels for torch==99 on Python"):
+        resolve(replace(QUESTION, requirements=("torch==99",)), site, commands)
+
+
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        (Finished(code=-15, out="", err="", timed_out=True), "the indexes took over 600 s"),
+        (Finished(code=2, out="", err="warning: w\nerror: a\n  cause: b\n  Caused by: c\nhint: d\n"), "a: c"),
+        (
+            Finished(code=2, out="", err="error: 3 retries\n  Caused by: Failed to fetch: u\n  Caused by: c\n"),
+            "Failed to fetch: u: c",
+        ),
+        (Finished(code=2, out="", err="error: a\n"), "a"),
+        (Finished(code=-9, out="", err=""), "uv ended with -9"),
+    ],
+)
+def test_what_kept_uv_from_an_answer_is_told_in_its_words(done, told):
+    assert _trouble(done) == told
