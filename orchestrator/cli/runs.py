@@ -72,4 +72,5 @@ def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, 
 
 
 def _line(run: "ListedRun") -> str:
-    return f"{run.id}  {run.state:9}  {run.done}/{run.cells} cells  {shown(run.bytes):>9}"
+    told = f"{run.id}  {run.state:9}  {run.done}/{run.cells} cells  {shown(run.bytes):>9}"
+    return f"{told}  {text.one_line(run.damage)}" if run.damage else told

@@ -37,7 +37,7 @@ class RunState(StrEnum):
 class ListedRun(Struct, frozen=True, kw_only=True):
     """A run folder. `cells` are those that are placed, `done` how many of them need no further attempt.
 
-    `images` are those of the others: what resuming it needs.
+    `images` are those of the others: what resuming it needs. `damage` says why one is damaged.
     """
 
     id: str
@@ -48,6 +48,7 @@ class ListedRun(Struct, frozen=True, kw_only=True):
     done: int
     bytes: int
     images: tuple[str, ...]
+    damage: str = ""
 
 
 class KeptRun(Struct, frozen=True, kw_only=True):
@@ -97,7 +98,7 @@ def choose(
         elif run.state is RunState.RESUMABLE and not force:
             kept.append(KeptRun(run=run, why=f"{run.cells - run.done} of {run.cells} cells can still be run: --force"))
         elif run.state is RunState.DAMAGED and not force:
-            kept.append(KeptRun(run=run, why="its plan cannot be read, or is not all that is there: --force"))
+            kept.append(KeptRun(run=run, why=f"{run.damage}: --force"))
         else:
             removed.append(run)
     return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
@@ -110,7 +111,7 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
     for run in chosen.removed:
         try:
             place = Path(run.path)
-            with lock.guarded(runs), lock.held(place), folder.told(place):
+            with lock.guarded(runs), lock.held_to_remove(place), folder.told(place):
                 going = runs / f".going-{run.id}"
                 place.rename(going)
         except InfrastructureError as held:
@@ -146,7 +147,7 @@ def _started(name: str) -> str:
 
 
 def _listed(path: Path) -> ListedRun:
-    state, cells, images = _state(path)
+    state, cells, images, damage = _state(path)
     return ListedRun(
         id=path.name,
         path=str(path),
@@ -156,22 +157,26 @@ def _listed(path: Path) -> ListedRun:
         done=cells - len(images),
         bytes=_bytes(path),
         images=tuple(dict.fromkeys(images)),
+        damage=damage,
     )
 
 
-def _state(path: Path) -> tuple[RunState, int, list[str]]:
-    """What it is at, how many cells were placed, and the image of each that is not done."""
+def _state(path: Path) -> tuple[RunState, int, list[str], str]:
+    """What it is at, how many cells were placed, the image of each that is not done, and why it is damaged."""
+    if problem := lock.problem_with(path):
+        return RunState.DAMAGED, 0, [], f"its lock is none of ours: {problem}"
     if not (path / folder.PLAN).exists():
         foreign = {each.name for each in path.iterdir()} - {folder.JOURNAL, lock.LOCK}
-        return RunState.DAMAGED if foreign else RunState.EMPTY, 0, []
+        told = "it has no plan, and more than a run begins with"
+        return (RunState.DAMAGED, 0, [], told) if foreign else (RunState.EMPTY, 0, [], "")
     try:
         plan = read_plan(path / folder.PLAN)
     except (InputError, InfrastructureError, OSError):
-        return RunState.DAMAGED, 0, []
+        return RunState.DAMAGED, 0, [], "its plan cannot be read"
     left = list(_left(path, plan))
     placed = sum(cell.placement.placed for cell in plan.cells)
     whole = not left and (path / SUMMARY).exists()
-    return RunState.DONE if whole else RunState.RESUMABLE, placed, left
+    return RunState.DONE if whole else RunState.RESUMABLE, placed, left, ""
 
 
 def _left(path: Path, plan: Plan) -> Iterator[str]:

@@ -1,6 +1,7 @@
 import fcntl
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -232,3 +233,25 @@ def test_what_is_not_ours_or_cannot_be_read_goes_by_force_only(tmp_path: Path) -
 def test_a_name_with_a_day_that_never_was_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "20269999T000000Z-cccc").mkdir()
     assert list_runs(tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (Path.mkdir, "it is not a regular file"),
+        (os.mkfifo, "it is not a regular file"),
+        (lambda path: path.symlink_to("/nowhere"), "Too many levels of symbolic links"),
+        (lambda path: path.write_text("mine"), "something else is written in it"),
+    ],
+)
+def test_a_run_whose_lock_is_none_is_told_and_goes_by_force(
+    tmp_path: Path, make: Callable[[Path], object], why: str
+) -> None:
+    make(made(tmp_path, "20260101T000000Z-aaaa", "pass") / "lock")
+    (found,) = list_runs(tmp_path)
+    assert (found.state, found.damage) == (RunState.DAMAGED, f"its lock is none of ours: {why}")
+    (kept,) = choose([found], NOW, keep=0, max_age=None, force=False).kept
+    assert kept.why == f"its lock is none of ours: {why}: --force"
+    done = clear(tmp_path, choose([found], NOW, keep=0, max_age=None, force=True))
+    assert (names(done.removed), done.kept) == (["aaaa"], ())
+    assert list(tmp_path.iterdir()) == []
