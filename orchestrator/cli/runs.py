@@ -74,4 +74,6 @@ def gc(keep: int | None, max_age: timedelta | None, force: bool, dry_run: bool, 
 
 
 def _line(run: "ListedRun") -> str:
-    return f"{run.id}  {run.state:9}  {run.done}/{text.counting(run.cells, 'cell')}  {shown(run.bytes):>9}"
+    cells = text.counting(run.cells, "cell")
+    told = f"{run.id}  {run.state:9}  {run.done}/{cells}  {shown(run.bytes):>9}"
+    return f"{told}  {text.one_line(run.damage)}" if run.damage else told

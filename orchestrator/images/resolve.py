@@ -189,8 +189,6 @@ def _ask_uv(question: Question, site: Site, commands: Commands, deadline_s: floa
 
 def _trouble(done: Finished) -> str:
     """Why uv came to no answer at all, an index that is down mostly: what it asked, and its deepest cause."""
-    if done.timed_out:
-        return f"the indexes took over {_DEADLINE_S:.0f} s"
     said = re.findall(r"^ *(?:error|caused?(?: by)?): (.*)$", done.err, re.MULTILINE | re.IGNORECASE)
     place = next((line for line in said if "fetch" in line), "")  # with another uv it stands below another line
     told = dict.fromkeys((place or said[0], said[-1])) if said else (f"uv ended with {done.code}",)

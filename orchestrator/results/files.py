@@ -18,7 +18,7 @@ from orchestrator import disk
 from orchestrator.errors import InfrastructureError, InputError, refuse_shortage
 
 MIB = 1 << 20
-_SCRATCH = re.compile(r"\.scratch-[a-z0-9_]{8}")  # as tempfile ends a name
+_SCRATCH = re.compile(r"\.torchmatrix-merge-[a-z0-9_]{8}")  # as tempfile ends a name
 
 
 class Refused(Exception):  # noqa: N818 - reads as what happened; never leaves this room
@@ -82,7 +82,7 @@ def replacing(
 @contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
     """A new folder in `folder`, gone when the block ends: for what is too large for memory."""
-    with _told(folder), tempfile.TemporaryDirectory(prefix=".scratch-", dir=folder) as name:
+    with _told(folder), tempfile.TemporaryDirectory(prefix=".torchmatrix-merge-", dir=folder) as name:
         yield Path(name)
 
 

@@ -1,9 +1,11 @@
 """One writer a run: a lock that the kernel gives back when its owner dies, however it dies."""
 
+import errno
 import os
+import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from orchestrator import disk
@@ -18,13 +20,19 @@ class Taken(InfrastructureError):  # noqa: N818 - reads as what happened
     """Another process has the run's lock."""
 
 
+class NotALock(InputError):  # noqa: N818 - reads as what is so
+    """What has the name of a run's lock is none of ours: somebody else made it, and it stays as it is."""
+
+
 _GUARD_S = 30.0
+_LOCK_BYTES = 256  # of a pid and an owner
+_AS_IT_IS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _TELL_S = 1.0  # a process that has just taken the lock has not told yet who it is
 
 
 @contextmanager
 def held(run: Path) -> Iterator[None]:
-    """Holds the run's lock; InfrastructureError with the holder's pid when another process has it.
+    """Holds the run's lock; InfrastructureError with the holder's pid when another process has it, NotALock if none is.
 
     What the file says is for people only: whether the lock is held is the kernel's word, so a file that a dead
     owner left, or a pid that was given out anew, stops nobody, and a live owner is never robbed. Nothing is left in
@@ -58,6 +66,29 @@ def held_again(run: Path) -> Iterator[None]:
         raise InputError("there is no run", place=str(run), hint="`torchmatrix runs ls` shows those that are there")
     with held(run):
         yield
+
+
+@contextmanager
+def held_to_remove(run: Path) -> Iterator[None]:
+    """Holds the lock of a run that is to go, as `held`; one that is no lock is held by nobody."""
+    with ExitStack() as undo:
+        with suppress(NotALock):
+            undo.enter_context(held(run))
+        yield
+
+
+def problem_with(run: Path) -> str:
+    """Why the lock of a run is none, or an empty text; one that is not there is made by who takes it."""
+    try:
+        descriptor = os.open(run / LOCK, os.O_RDONLY | _AS_IT_IS)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return error.strerror or str(error)
+    try:
+        return _problem(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -98,9 +129,15 @@ def _taken(run: Path) -> int:
     """The run's lock file, locked, with us in it."""
     path = run / LOCK
     with folder.told(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _AS_IT_IS, 0o644)
+        except OSError as error:
+            if error.errno not in {errno.EISDIR, errno.ELOOP, errno.ENXIO}:
+                raise
+            raise _no_lock(path, error.strerror or str(error)) from error
     try:
         _take(descriptor, path)
+        _admit(descriptor, path)
         with folder.told(path):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n{this_process()}\n".encode(), 0)
@@ -108,6 +145,31 @@ def _taken(run: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _no_lock(path: Path, why: str) -> NotALock:
+    return NotALock(
+        f"this is not the lock of a run: {why}",
+        place=str(path),
+        cause="somebody else made it, or it was damaged",
+        hint="give another folder, or put it away if it is nobody's",
+    )
+
+
+def _admit(descriptor: int, path: Path) -> None:
+    if problem := _problem(descriptor):
+        raise _no_lock(path, problem)
+
+
+def _problem(descriptor: int) -> str:
+    """Why what is open is no lock of ours: it is empty, or names its owner, or lost its bytes with the power."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return "it is not a regular file"
+    content = os.pread(descriptor, _LOCK_BYTES + 1, 0)
+    pid, _, owner = content.decode("ascii", "replace").partition("\n")
+    is_told = pid.isdecimal() and (not owner or parse(owner.removesuffix("\n")) is not None)
+    is_ours = not content.strip(b"\0") or (is_told and len(content) <= _LOCK_BYTES)
+    return "" if is_ours else "something else is written in it"
 
 
 def _take(descriptor: int, path: Path) -> None:
@@ -134,6 +196,6 @@ def _take(descriptor: int, path: Path) -> None:
 
 def _holder(descriptor: int) -> str:
     """The pid of the living process that told that it has the lock; empty when none has told."""
-    pid, _, owner = os.pread(descriptor, 256, 0).decode("ascii", "replace").strip().partition("\n")
+    pid, _, owner = os.pread(descriptor, _LOCK_BYTES, 0).decode("ascii", "replace").strip().partition("\n")
     told = parse(owner)
     return "" if told is None or is_gone(told) else pid

@@ -38,7 +38,7 @@ class RunState(StrEnum):
 class ListedRun(Struct, frozen=True, kw_only=True):
     """A run folder. `cells` are those that are placed, `done` how many of them need no further attempt.
 
-    `images` are those of the others: what resuming it needs.
+    `images` are those of the others: what resuming it needs. `damage` says why one is damaged.
     """
 
     id: str
@@ -49,6 +49,7 @@ class ListedRun(Struct, frozen=True, kw_only=True):
     done: int
     bytes: int
     images: tuple[str, ...]
+    damage: str = ""
 
 
 class KeptRun(Struct, frozen=True, kw_only=True):
@@ -103,7 +104,7 @@ def choose(
                 )
             )
         elif run.state is RunState.DAMAGED and not force:
-            kept.append(KeptRun(run=run, why="its plan cannot be read, or is not all that is there: --force"))
+            kept.append(KeptRun(run=run, why=f"{run.damage}: --force"))
         else:
             removed.append(run)
     return RunClearing(removed=tuple(removed), kept=tuple(kept), bytes=sum(run.bytes for run in removed))
@@ -122,7 +123,7 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
             with lock.guarded(runs):
                 if not place.is_dir():
                     continue
-                with lock.held(place), folder.told(place):
+                with lock.held_to_remove(place), folder.told(place):
                     place.rename(runs / f".going-{run.id}")
         except InfrastructureError as held:
             kept.append(KeptRun(run=run, why=held.fact, failed=not _is_live(place)))
@@ -176,9 +177,9 @@ def _started(name: str) -> str:
 def _listed(path: Path) -> ListedRun | None:
     """The run, or None when it was removed while it was looked at, whatever of it was seen by then."""
     try:
-        state, cells, images = _state(path)
+        state, cells, images, damage = _state(path)
     except (InputError, InfrastructureError, OSError):
-        state, cells, images = RunState.DAMAGED, 0, []
+        state, cells, images, damage = RunState.DAMAGED, 0, [], "its plan or its cells cannot be read"
     run = ListedRun(
         id=path.name,
         path=str(path),
@@ -188,23 +189,27 @@ def _listed(path: Path) -> ListedRun | None:
         done=cells - len(images),
         bytes=_bytes(path),
         images=tuple(dict.fromkeys(images)),
+        damage=damage,
     )
     return run if path.is_dir() else None
 
 
-def _state(path: Path) -> tuple[RunState, int, list[str]]:
-    """What it is at, how many cells were placed, and the image of each that is not done.
+def _state(path: Path) -> tuple[RunState, int, list[str], str]:
+    """What it is at, how many cells were placed, the image of each that is not done, and why it is damaged.
 
     InputError, InfrastructureError or OSError where something in it cannot be read.
     """
+    if problem := lock.problem_with(path):
+        return RunState.DAMAGED, 0, [], f"its lock is none of ours: {problem}"
     if not os.path.lexists(path / folder.PLAN):
         foreign = {each.name for each in path.iterdir()} - {folder.JOURNAL, lock.LOCK}
-        return RunState.DAMAGED if foreign else RunState.EMPTY, 0, []
+        told = "it has no plan, and more than a run begins with"
+        return (RunState.DAMAGED, 0, [], told) if foreign else (RunState.EMPTY, 0, [], "")
     plan = read_plan(path / folder.PLAN)
     left = list(_left(path, plan))
     placed = sum(cell.placement.placed for cell in plan.cells)
     whole = not left and (path / SUMMARY).is_file()
-    return RunState.DONE if whole else RunState.RESUMABLE, placed, left
+    return RunState.DONE if whole else RunState.RESUMABLE, placed, left, ""
 
 
 def _left(path: Path, plan: Plan) -> Iterator[str]:

@@ -150,3 +150,16 @@ def test_a_plan_that_is_damaged_where_nobody_looks_is_no_plan(
     assert done.returncode == ExitCode.BAD_INPUT, done.stderr
     assert f"{plan}: " in done.stderr
     assert told in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["merge", "resume"])
+def test_a_file_of_somebody_that_is_named_lock_stays(torchmatrix: Run, run: Path, verb: str) -> None:
+    (run / "lock").write_text("the combination is 12-34-56\n")
+    command = ("run", "--resume", str(run))
+    if verb == "merge":
+        command = ("merge", str(run), "--plan", str(run / "plan.json"), "--out", str(run))
+    done = torchmatrix(*command)
+    assert done.returncode == ExitCode.BAD_INPUT, done.stderr
+    assert f"{run}/lock: this is not the lock of a run: something else is written in it" in done.stderr
+    assert sorted(path.name for path in run.iterdir()) == ["lock", "plan.json"]
+    assert (run / "lock").read_text() == "the combination is 12-34-56\n"

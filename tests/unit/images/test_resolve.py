@@ -194,7 +194,6 @@ def test_wheels_that_there_are_not_are_told_as_that(site, commands):
 @pytest.mark.parametrize(
     ("done", "told"),
     [
-        (Finished(code=-15, out="", err="", timed_out=True), "the indexes took over 600 s"),
         (Finished(code=2, out="", err="warning: w\nerror: a\n  cause: b\n  Caused by: c\nhint: d\n"), "a: c"),
         (
             Finished(code=2, out="", err="error: 3 retries\n  Caused by: Failed to fetch: u\n  Caused by: c\n"),

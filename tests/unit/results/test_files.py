@@ -200,10 +200,11 @@ def test_a_folder_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_writer_left_goes_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / ".scratch-a1_b2c3d").mkdir()
-    (tmp_path / ".scratch-a1_b2c3d" / "rows").touch()
+    (tmp_path / ".torchmatrix-merge-a1_b2c3d").mkdir()
+    (tmp_path / ".torchmatrix-merge-a1_b2c3d" / "rows").touch()
     (tmp_path / "outside").mkdir()
-    (tmp_path / ".scratch-linked00").symlink_to(tmp_path / "outside")
+    (tmp_path / ".scratch-a1b2c3d4").mkdir()  # of anybody
+    (tmp_path / ".torchmatrix-merge-linked00").symlink_to(tmp_path / "outside")
     others = [
         ".junit.xml.half-short",
         ".other.xml.half-a1b2c3d4",
@@ -214,5 +215,7 @@ def test_what_a_killed_writer_left_goes_and_nothing_else(tmp_path: Path) -> None
     for name in (".junit.xml.half-a1b2c3d4", *others):
         (tmp_path / name).touch()
     remove_halves(tmp_path, ("junit.xml",))
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*others, "outside", ".scratch-linked00"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [*others, "outside", ".scratch-a1b2c3d4", ".torchmatrix-merge-linked00"]
+    )
     remove_halves(tmp_path / "none", ())

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -52,7 +53,9 @@ def test_a_killed_owner_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_a_stale_file_with_the_pid_of_a_living_process_stops_nobody(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text(f"{os.getppid()}\nand a longer rest\n")
+    (tmp_path / "lock").write_text(
+        f"{os.getppid()}\n{msgspec.structs.replace(this_process(), pid=os.getppid(), started=1)}\n"
+    )
     with lock.held(tmp_path):
         assert (tmp_path / "lock").read_text().splitlines() == [str(os.getpid()), str(this_process())]
     assert (tmp_path / "lock").read_text() == ""
@@ -171,3 +174,45 @@ def test_a_run_whose_lock_cannot_be_taken_leaves_no_folder(tmp_path: Path, monke
     with pytest.raises(InfrastructureError, match="No space left"), lock.created(tmp_path / "runs"):
         pass
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "content", ["mine", "\n", "12", "12 and more", "12\nmore\n", "x" * 1000, "\xff", "12\na/b/1/2\nx"]
+)
+def test_a_file_that_somebody_else_named_so_stays_as_it_is(tmp_path: Path, content: str) -> None:
+    (tmp_path / "lock").write_text(content)
+    if content == "12":  # as a short write may leave it
+        assert lock.problem_with(tmp_path) == ""
+        return
+    for hold in (lock.held, lock.held_again):
+        with (
+            pytest.raises(lock.NotALock, match="this is not the lock of a run: something else is written"),
+            hold(tmp_path),
+        ):
+            pass
+    assert (tmp_path / "lock").read_text() == content
+    assert lock.problem_with(tmp_path) == "something else is written in it"
+    with lock.held_to_remove(tmp_path):
+        pass
+    assert (tmp_path / "lock").read_text() == content
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/hostname")])
+def test_what_is_no_file_is_no_lock(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "lock")
+    with pytest.raises(lock.NotALock, match="this is not the lock of a run: ") as refused, lock.held(tmp_path):
+        pass
+    assert refused.value.exit_code is ExitCode.BAD_INPUT
+    assert refused.value.place == str(tmp_path / "lock")
+    assert lock.problem_with(tmp_path)
+    with lock.held_to_remove(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("content", ["", "\0" * 60, f"1\n{this_process()}\n"])
+def test_what_an_owner_of_ours_left_is_a_lock(tmp_path: Path, content: str) -> None:
+    assert lock.problem_with(tmp_path) == ""
+    (tmp_path / "lock").write_text(content)
+    assert lock.problem_with(tmp_path) == ""
+    with lock.held(tmp_path):
+        assert lock.problem_with(tmp_path) == ""

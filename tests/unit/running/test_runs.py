@@ -331,3 +331,25 @@ def test_what_cannot_be_removed_is_told_when_all_others_are_gone(
     with pytest.raises(InfrastructureError, match="000a: Permission denied"):
         clear(tmp_path, choose([], NOW, keep=0, max_age=None, force=False))
     assert [path.name[-4:] for path in tmp_path.iterdir()] == ["000a"]
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (Path.mkdir, "it is not a regular file"),
+        (os.mkfifo, "it is not a regular file"),
+        (lambda path: path.symlink_to("/nowhere"), "Too many levels of symbolic links"),
+        (lambda path: path.write_text("mine"), "something else is written in it"),
+    ],
+)
+def test_a_run_whose_lock_is_none_is_told_and_goes_by_force(
+    tmp_path: Path, make: Callable[[Path], object], why: str
+) -> None:
+    make(made(tmp_path, "20260101T000000Z-aaaa", "pass") / "lock")
+    (found,) = list_runs(tmp_path)
+    assert (found.state, found.damage) == (RunState.DAMAGED, f"its lock is none of ours: {why}")
+    (kept,) = choose([found], NOW, keep=0, max_age=None, force=False).kept
+    assert kept.why == f"its lock is none of ours: {why}: --force"
+    done = clear(tmp_path, choose([found], NOW, keep=0, max_age=None, force=True))
+    assert (names(done.removed), done.kept) == (["aaaa"], ())
+    assert list(tmp_path.iterdir()) == []
