@@ -20,6 +20,7 @@ class Stage(StrEnum):
     BASE = "base"
     BUILD = "build"
     OBSERVE = "observe"
+    READY = "ready image"  # one that is not made here: it is there, or pulled
 
 
 class BuildFailure(Struct, frozen=True, kw_only=True):

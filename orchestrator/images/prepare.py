@@ -158,15 +158,19 @@ class _Making:
         if found is None:
             if ref.startswith("sha256:"):
                 raise StageFailed(
-                    Stage.BASE,
+                    Stage.READY,
                     f"this engine has no image of the id {ref[:19]}…",
                     hint="a local id cannot be pulled: name it repo@sha256:… to run it on any machine",
                 )
             self._say(f"image {key}: pulling {ref}")
-            pull(ref, self._site, self._docker)
+            try:
+                pull(ref, self._site, self._docker)
+            except StageFailed as failure:
+                failure.stage = Stage.READY  # what is pulled otherwise is a base
+                raise
             found = self._docker.inspect(ref)
         if found is None:
-            raise StageFailed(Stage.BASE, f"the engine does not have `{ref}` that it pulled")
+            raise StageFailed(Stage.READY, f"the engine does not have `{ref}` that it pulled")
         return ready_image(key, image_axes(axes), found, self._site, self._docker, self._commands, self._say)
 
 

@@ -25,7 +25,7 @@ from orchestrator.running.compile_store import CompileStore, Lent
 from orchestrator.running.journal import Journal
 from orchestrator.running.schedule import Turn
 from orchestrator.running.secret_files import NONE, Secrets
-from orchestrator.vocabulary import Purpose, Status, Step
+from orchestrator.vocabulary import Cause, Purpose, Status, Step
 
 CPUINFO = Path("/proc/cpuinfo")
 
@@ -137,7 +137,8 @@ def _unprepared(cell: PlannedCell, number: int, failure: BuildFailure, place: Pa
     log = Log(head=failure.log_tail, bytes=len(failure.log_tail.encode()))
     with folder.told(place):
         write_log(log, place)
-    problem = f"{failure.cause}: {failure.reason}"
+    # Nothing states a build that failed: it is what is meant where an image is not there.
+    problem = failure.reason if failure.cause is Cause.BUILD else f"{failure.cause}: {failure.reason}"
     return Attempt(cell=cell.id, number=number, exit=Exit(problem=problem, step=Step.PREPARE, started=_now(), log=log))
 
 

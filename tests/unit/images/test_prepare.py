@@ -8,6 +8,7 @@ import pytest
 from orchestrator.axes import differences, image_id
 from orchestrator.errors import InfrastructureError, TorchmatrixError
 from orchestrator.images import containerfile
+from orchestrator.images.failure import Stage, StageFailed
 from orchestrator.images.prepare import BuildFailure, prepare_images, prepare_venvs
 from orchestrator.model import Image
 from orchestrator.vocabulary import Cause
@@ -152,9 +153,17 @@ READY = {"interpreter": "/usr/bin/python3", "user": "10001:10001", "package pyte
 def test_a_local_image_that_is_gone_is_not_pulled(site, engine):
     (failed,), _ = prepare(site, {"image": f"sha256:{'ab' * 32}"})
 
-    assert failed.stage == "base"
-    assert "no image of the id sha256:abababababab" in failed.reason
+    assert failed.reason.startswith("ready image: this engine has no image of the id sha256:abababababab")
     assert engine.calls("pull") == []
+
+
+def test_a_ready_image_that_cannot_be_pulled_is_not_told_as_a_base(site, engine, monkeypatch):
+    def refused(ref: str, *_: object) -> None:
+        raise StageFailed(Stage.BASE, f"`{ref}` could not be pulled")
+
+    monkeypatch.setattr("orchestrator.images.prepare.pull", refused)
+    (failed,), _ = prepare(site, {"image": f"nvcr.example/pytorch@sha256:{'ab' * 32}"})
+    assert failed.reason.startswith("ready image: `nvcr.example/pytorch@sha256:")
 
 
 def test_a_ready_image_is_pulled_by_digest_and_observed(site, engine):

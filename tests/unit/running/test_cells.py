@@ -120,6 +120,16 @@ def test_an_image_that_failed_is_one_attempt_that_says_why(tmp_path: Path) -> No
     assert (became.status, became.cause) == (Status.ERROR, Cause.MISSING_PACKAGE)
 
 
+def test_an_image_that_is_not_there_is_not_told_as_a_build(tmp_path: Path) -> None:
+    failure = BuildFailure(
+        id="image", stage=Stage.READY, reason="ready image: this engine has none", log_tail="", cause=Cause.BUILD
+    )
+    (made,), _ = go(tmp_path, Scripted(), failure)
+    assert made.exit.problem == "ready image: this engine has none"
+    became = cells.result(tmp_path, TURN.cell)
+    assert (became.status, became.cause, became.reason) == (Status.ERROR, Cause.BUILD, f"prepare: {made.exit.problem}")
+
+
 def test_a_stopped_run_begins_nothing(tmp_path: Path) -> None:
     assert go(tmp_path, Scripted(), stopped=lambda: True) == ((), [])
 
