@@ -38,14 +38,17 @@ def calling(doing: str) -> Iterator[None]:
 
 def refusal(answer: "Response") -> "APIError":
     """The error in an answer that is one. docker-py itself fails where it is no object with a message."""
-    from docker.errors import APIError
+    from docker.errors import APIError, ImageNotFound, NotFound
 
     try:
         told = text.read_json(answer.content, dict[str, object]).get("message")
     except ValueError:
         told = None
     explanation = told if isinstance(told, str) else answer.content.decode(errors="replace").strip()
-    return APIError("the engine refused", response=answer, explanation=explanation)
+    kind = APIError
+    if answer.status_code == HTTPStatus.NOT_FOUND:  # as docker-py tells them apart
+        kind = ImageNotFound if "no such image" in explanation.lower() else NotFound
+    return kind("the engine refused", response=answer, explanation=explanation)
 
 
 class Gone(InfrastructureError):  # noqa: N818 - reads as what happened

@@ -2,9 +2,9 @@
 
 import pytest
 import requests
-from docker.errors import APIError, DockerException
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 
-from orchestrator.engines.docker.calls import Conflict, Gone, calling
+from orchestrator.engines.docker.calls import Conflict, Gone, calling, refusal
 from orchestrator.errors import InfrastructureError
 
 
@@ -46,3 +46,22 @@ def test_what_is_no_error_of_the_engine_goes_through(error: BaseException) -> No
     with pytest.raises(type(error)) as caught, calling("starting"):
         raise error
     assert caught.value is error
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (404, b'{"message": "No such image: x"}', ImageNotFound, "No such image: x"),
+        (404, b'{"message": "No such container: x"}', NotFound, "No such container: x"),
+        (409, b'{"message": "in use"}', APIError, "in use"),
+        (500, b'{"message": null}', APIError, '{"message": null}'),
+        (500, b"[1]", APIError, "[1]"),
+        (502, b"<html>\xff", APIError, "<html>\ufffd"),
+        (500, b"", APIError, ""),
+    ],
+)
+def test_a_refusal_is_read_whatever_its_words_are(status: int, body: bytes, kind: type[APIError], words: str) -> None:
+    answer = requests.Response()
+    answer.status_code, answer._content = status, body
+    made = refusal(answer)
+    assert (type(made), made.explanation, made.status_code) == (kind, words, status)
