@@ -16,6 +16,7 @@ from bundle_targets import AXES, CELL, PASSED, bundle_file, checksums, junit_cas
 from fuzz_seeds import elf_seeds
 from law import DATA, Target, ours
 from lock_targets import lock_file
+from measurement_targets import pairs, series
 
 from orchestrator import axes, formats
 from orchestrator.cli import asked
@@ -305,6 +306,8 @@ def targets(folder: Path) -> tuple[Target, ...]:
         site(own("site")),
         overlay(own("overlay")),
         batch(folder),
+        pairs(),
+        series(),
         *(bundle_file(own(name.replace(".", "-")), name) for name in PASSED),
         checksums(own("sums")),
         junit_cases(folder),
