@@ -40,11 +40,13 @@ def pairs(
     *,
     loss: float = 0.0,
     drift: float = 0.0,
+    correlation: float = 0.0,
     outliers: float = 0.0,
     speeds: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[Numbers, Numbers]:
     """Base and head, run next to each other in an order that a coin chooses; head takes `loss` more."""
-    taken = runs(random, 2 * count, noise, drift=drift, outliers=outliers, speeds=speeds).reshape(count, 2)
+    kinds = {"drift": drift, "correlation": correlation, "outliers": outliers}
+    taken = runs(random, 2 * count, noise, **kinds, speeds=speeds).reshape(count, 2)
     turned = random.integers(2, size=count) == 1
     base, head = np.where(turned, taken[:, 1], taken[:, 0]), np.where(turned, taken[:, 0], taken[:, 1])
     return base, head * (1 + loss)

@@ -6,6 +6,7 @@ XML or HTML without passing one of these functions.
 
 import hashlib
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -153,6 +154,19 @@ def secret_in(environment: str) -> str:
 def pairs(mapping: Mapping[str, str]) -> str:
     """`a=1 b=2`: how axes are shown in one line."""
     return " ".join(f"{one_line(name, 60)}={one_line(value, 120)}" for name, value in mapping.items())
+
+
+def percent(share: float, *, sign: bool = False) -> str:
+    """A share in percent, to three digits: `3 %`, `0.5 %`, `12.5 %`; `sign` writes a plus too."""
+    size = abs(share) * 100
+    digits = min(max(2 - math.floor(math.log10(size)), 0), 3) if size else 0
+    written = f"{size:.3g}" if size >= _LARGE else f"{size:.{digits}f}"
+    if "." in written and "e" not in written:
+        written = written.rstrip("0").rstrip(".")
+    return f"{'-' if share < 0 else '+' if sign else ''}{written} %"
+
+
+_LARGE = 1e5  # percent
 
 
 def counting(count: int, noun: str, nouns: str = "") -> str:

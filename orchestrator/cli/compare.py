@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--pairs", "pairs_file", metavar="FILE", required=True, help="CSV with the header base,head; `-` is stdin."
-)
+@click.option("--pairs", "pairs_file", metavar="FILE", help="CSV with the header base,head; `-` is stdin.")
 @click.option("--calibration", metavar="FILE", help="The same of pairs in which both sides are the same image.")
 @click.option("--margin", default="3%", show_default=True, metavar="SHARE", help="The loss that must not be missed.")
 @click.option("--higher-is-better", is_flag=True, help="The numbers are rates, not times.")
 @json_option
-def compare(pairs_file: str, calibration: str | None, margin: str, higher_is_better: bool, as_json: bool) -> None:
+def compare(
+    pairs_file: str | None, calibration: str | None, margin: str, higher_is_better: bool, as_json: bool
+) -> None:
     """Say whether head is worse than base, from measured pairs of runs.
 
     \b
@@ -34,9 +34,9 @@ def compare(pairs_file: str, calibration: str | None, margin: str, higher_is_bet
 
     A line of the file is one run of base and one of head, taken next to each other in an order that a coin chose; any
     unit will do. FAIL is a loss beyond chance (one of 1,000 comparisons of the same thing is called one) of at least
-    half the margin, IMPROVED the same the other way, PASS rules a loss of the margin out. INCONCLUSIVE could not have
-    told, and says how many pairs could; UNMEASURABLE has no noise to hold a change against. 20 pairs of the same image
-    as `--calibration` make 5 pairs enough where 20 would be needed.
+    half the margin, IMPROVED the same the other way, PASS rules a loss of the margin out. INCONCLUSIVE could not tell,
+    and says what it could have; UNMEASURABLE has no noise to hold a change against. With 20 pairs of the same image as
+    `--calibration`, 6 pairs at 1 % noise find what takes 10 without.
 
     Exits 0 unless the verdict is FAIL, which is 5; 2 on bad input.
     """  # noqa: D301 - click reads \b as the character that it is
@@ -73,13 +73,15 @@ def compare(pairs_file: str, calibration: str | None, margin: str, higher_is_bet
 
 
 def _compared(
-    pairs_file: str, calibration: str | None, margin: float, *, higher_is_better: bool
+    pairs_file: str | None, calibration: str | None, margin: float, *, higher_is_better: bool
 ) -> "tuple[PairedComparison, list[float]]":
     from orchestrator.results.measurements import read_pairs
     from orchestrator.results.statistics import Design, compare, log_ratios
 
-    pairs: Pairs = read_pairs(*measured_in(pairs_file))
-    same = read_pairs(*measured_in(calibration)) if calibration is not None else None
+    if pairs_file == calibration == "-":
+        raise InputError("stdin is one file, and cannot be both", place="--calibration", hint="name a file")
+    pairs: Pairs = read_pairs(*measured_in(pairs_file, "--pairs"))
+    same = read_pairs(*measured_in(calibration, "--calibration")) if calibration is not None else None
     known = list(zip(same.base, same.head, strict=True)) if same else []
     design = Design(margin=margin, higher_is_better=higher_is_better)
     return compare(pairs.base, pairs.head, design, known), log_ratios(pairs.base, pairs.head).tolist()

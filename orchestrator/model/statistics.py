@@ -9,7 +9,8 @@ from orchestrator.vocabulary import ComparisonVerdict
 class PairedComparison(Struct, frozen=True, kw_only=True):
     """What measured pairs say of head against base.
 
-    `effect` is head / base - 1, `interval` its two ends, None where a number has no end or none was found.
+    `effect` is head / base - 1. `interval` is where it lies at 99.8 %, each side being a test of one in 1,000 (at more
+    in looks and in a family, whose tests are stricter); None where there is none, or no number for an end.
     `smallest_detectable` is the least loss that would have been found 9 times of 10, a share as well.
     """
 
@@ -30,7 +31,7 @@ class TrendFlag(Struct, frozen=True, kw_only=True):
 
 
 class Trend(Struct, frozen=True, kw_only=True):
-    """Where a series changed; `flags` is None where nothing could be read of it."""
+    """Where a series changed; `flags` is None where that cannot be told: points are too few, or unreadable."""
 
     flags: tuple[TrendFlag, ...] | None
     points: Natural

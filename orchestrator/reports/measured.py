@@ -1,6 +1,5 @@
 """What measurements say, as plain text: the verdict or the changes first, then the figures, then how they lie."""
 
-import math
 from collections.abc import Sequence
 
 from orchestrator import text
@@ -17,7 +16,6 @@ _COLOURS = {
     ComparisonVerdict.UNMEASURABLE: "33",
 }
 _WIDEST = 80
-_LARGE = 1e5  # percent
 
 
 def comparison_page(
@@ -25,10 +23,10 @@ def comparison_page(
 ) -> str:
     """A paired comparison; `differences` are the ln(head / base) of its pairs, `better` is `lower` or `higher`."""
     figures = {
-        "effect": f"{share(told.effect)}, {better} is better",
-        "interval": f"{share(told.interval[0])} to {share(told.interval[1])}" if told.interval else "none",
-        "margin": share(margin, signed=False),
-        "smallest detectable": share(told.smallest_detectable, signed=False),
+        "effect": f"{_percent(told.effect)}, {better} is better",
+        "interval": " to ".join(_percent(end) for end in told.interval) if told.interval else "none",
+        "margin": text.percent(margin),
+        "smallest detectable": _percent(told.smallest_detectable, sign=False),
         "pairs": f"{told.pairs:,}",
     }
     return page(
@@ -44,10 +42,10 @@ def comparison_page(
 def trend_page(told: Trend, values: Sequence[float], *, width: int, colour: bool) -> str:
     """The changes of a series, and the series with a mark below each."""
     flags = told.flags or ()
-    found = text.counting(len(flags), "change") if flags else "no change"
+    found = text.counting(len(flags), "change") if flags else "not told" if told.flags is None else "no change"
     lines = [
         Line(
-            values=(share(flag.effect), str(flag.index), text.one_line(str(flag.time), 40)),
+            values=(text.percent(flag.effect, sign=True), str(flag.index), text.one_line(str(flag.time), 40)),
             colour="33" if colour else "",
         )
         for flag in flags
@@ -59,15 +57,8 @@ def trend_page(told: Trend, values: Sequence[float], *, width: int, colour: bool
     )
 
 
-def share(number: float | None, *, signed: bool = True) -> str:
-    """A share in percent, to three digits; what is no number is told as such."""
-    if number is None:
-        return "none"
-    percent = number * 100
-    if abs(percent) >= _LARGE:
-        return f"{percent:{'+' if signed else ''}.3g} %"
-    digits = max(0, 2 - math.floor(math.log10(abs(percent)))) if abs(percent) >= 1e-3 else 3  # noqa: PLR2004
-    return f"{percent:{'+' if signed else ''}.{min(digits, 3)}f} %"
+def _percent(share: float | None, *, sign: bool = True) -> str:
+    return "none" if share is None else text.percent(share, sign=sign)
 
 
 def _figures(figures: dict[str, str]) -> list[str]:

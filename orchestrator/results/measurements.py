@@ -51,7 +51,8 @@ class _Problems:
     def refuse(self) -> None:
         """InputErrors when there was any: nothing is said of a file of which a part is left out."""
         if self.count > len(self.first):
-            self.first.append(InputError(f"and {self.count - len(self.first)} more problems", place=self.name))
+            more = text.counting(self.count - len(self.first), "more problem")
+            self.first.append(InputError(f"and {more}", place=self.name))
         if self.first:
             raise InputErrors(self.first)
 
@@ -125,9 +126,8 @@ def _decoded(data: bytes, problems: _Problems) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problems.add(f"byte 0x{data[error.start]:02x} is not UTF-8", line, 1)
-        problems.refuse()
-        raise
+        fact, place = f"byte 0x{data[error.start]:02x} is not UTF-8", f"{problems.name}:{line}:1"
+        raise InputError(fact, place=place, hint="save the file as UTF-8") from None
 
 
 def _measurement(written: str, line: int, column: int, problems: _Problems) -> float:

@@ -1,5 +1,9 @@
 """Is head worse than base, and could we have told? A paired comparison of runs, never of the samples within a run.
 
+Student's paired t (Biometrika 6, 1908) between runs, with a margin and three ways to end as tests of equivalence have
+them (Schuirmann 1987, https://doi.org/10.1007/BF01068419). Constants without a source of their own were chosen by the
+simulations of `benchmarks/decisions.py`.
+
 A pair is one fresh run of base and one of head, next to each other in time, in an order that a coin chose: what drifts
 between pairs falls out of ln(head / base). How far that repeats where nothing changed comes from these pairs and, where
 there are any, from pairs of the same image on the same kind of device.
@@ -14,6 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from orchestrator import text
 from orchestrator.model import PairedComparison
 from orchestrator.vocabulary import ComparisonVerdict
 
@@ -27,11 +32,15 @@ ALPHA = 1e-3  # one-sided: of 1,000 comparisons of the same thing one is called 
 FAMILY_RATE = 0.01  # of what is found in a family of comparisons so much may be chance
 LOOKS = (5, 10, 20)  # pairs at which a comparison that is still being measured may be looked at
 POWER = 0.9
-SAME_NOISE, OTHER_NOISE = 1.5, 3.0  # times the calibrated variance: up to here it counts in full, from there not at all
+SAME_NOISE, OTHER_NOISE = (
+    1.25,
+    3.0,
+)  # times the calibrated variance: up to here it counts in full, from there not at all
 _CONTRADICTED = 0.05  # what the exact test may not exceed beside a loss that the t-test finds
 _EXACT_UP_TO = 40  # pairs; beyond it the t-test's own assumption holds well enough
 _NO_NOISE = 1e-12  # of ln: what rounding leaves of differences that are all the same
 _MOST_PAIRS = 10_000
+_LEAST_CHANCE = 1e-15  # smaller ones are the rounding of the tail
 
 
 class Design(Struct, frozen=True, kw_only=True):
@@ -46,6 +55,11 @@ class Design(Struct, frozen=True, kw_only=True):
     def margin_of_ln(self) -> float:
         """The margin on the scale of ln: half the rate is as much as twice the time."""
         return -math.log1p(-self.margin) if self.higher_is_better else math.log1p(self.margin)
+
+    @property
+    def half_of_ln(self) -> float:
+        """Half the margin on that scale: what is smaller is no loss that was promised, however sure it is."""
+        return replace(self, margin=self.margin / 2).margin_of_ln
 
     @property
     def alpha_each(self) -> float:
@@ -96,13 +110,16 @@ def compare_family(found: Sequence[Evidence], design: Design) -> tuple[PairedCom
     """
     from scipy.stats import false_discovery_control
 
-    if not found:
-        return ()
-    worse = false_discovery_control([one.worse for one in found])
-    better = false_discovery_control([one.better for one in found])
+    measured = [one for one in found if one.noise]
+    rate = FAMILY_RATE / design.looks
+    worse, better = (
+        iter(false_discovery_control(chances) if chances else ())
+        for chances in ([one.worse for one in measured], [one.better for one in measured])
+    )
+    alpha = rate / max(len(measured), 1)  # where only one of them differs, it has to be this unlikely
     return tuple(
-        _decided(one, design, one_worse <= FAMILY_RATE, one_better <= FAMILY_RATE)
-        for one, one_worse, one_better in zip(found, worse, better, strict=True)
+        _decided(one, design, alpha, (next(worse) <= rate, next(better) <= rate)) if one.noise else _unmeasurable(one)
+        for one in found
     )
 
 
@@ -139,7 +156,7 @@ def evidence(
 def decide(found: Evidence, design: Design) -> PairedComparison:
     """The verdict on what one comparison shows."""
     alpha = design.alpha_each
-    return _decided(found, design, found.worse <= alpha, found.better <= alpha)
+    return _decided(found, design, alpha, (found.worse <= alpha, found.better <= alpha))
 
 
 def pairs_wanted(told: PairedComparison) -> int:
@@ -167,9 +184,9 @@ def sign_flip(differences: "Sequence[float] | Numbers") -> float:
 
 
 def smallest_detectable(noise: Noise, pairs: int, alpha: float) -> float:
-    """The least mean of ln that a one-sided t-test at `alpha` finds 9 times of 10, by the noncentral t distribution.
+    """The least mean of ln(head / base) that a one-sided t-test at `alpha` finds 9 times of 10.
 
-    Cohen, Statistical Power Analysis, 2nd edition 1988, section 2.4.
+    By the noncentral t distribution: Cohen, Statistical Power Analysis, 2nd edition 1988, section 2.4.
     """
     return _noncentrality(noise.freedom, alpha) * noise.sigma / math.sqrt(pairs)
 
@@ -191,8 +208,8 @@ def _noise(new: "Numbers", same: "Numbers") -> Noise | None:
 
     Where noise has doubled since it was calibrated, the pooled figure would find losses that are none. A step at one
     ratio of the variances throws away calibrations that are good; fading keeps them, and simulated it is better on
-    both sides: at 1 % noise a loss of 3 % takes 6.8 pairs on average instead of 7.2, and of comparisons of the same
-    thing at doubled noise 0.85 % are called a loss in both.
+    both sides: at 1 % noise a loss of 3 % takes 6.9 pairs on average instead of 7.2, and of comparisons of the same
+    thing at doubled noise 0.8 % are called a loss in both.
     """
     if len(new) < 2:  # noqa: PLR2004 - one difference has no spread
         return None
@@ -253,19 +270,21 @@ def _noncentrality(freedom: int, alpha: float) -> float:
     return float(optimize.brentq(lambda off: stats.nct.sf(bound, freedom, off) - POWER, 0.0, 4 * bound + 10))
 
 
-def _decided(found: Evidence, design: Design, worse: bool, better: bool) -> PairedComparison:
-    """The verdict, where it is known whether the pairs differ by more than chance."""
+def _decided(found: Evidence, design: Design, alpha: float, beyond_chance: tuple[bool, bool]) -> PairedComparison:
+    """The verdict, where it is known whether the pairs are worse, or better, by more than chance."""
     if found.noise is None:
         return _unmeasurable(found)
     error = found.noise.sigma / math.sqrt(found.pairs)
-    reach = _quantile(found.noise.freedom, design.alpha_each) * error
-    least = smallest_detectable(found.noise, found.pairs, design.alpha_each)
-    verdict, why = _verdict(found, design, (worse, better), reach, least)
+    reach = _quantile(found.noise.freedom, alpha) * error
+    least = smallest_detectable(found.noise, found.pairs, alpha)
+    verdict, why = _verdict(found, design, beyond_chance, reach, least)
+    if verdict is ComparisonVerdict.INCONCLUSIVE and least > design.margin_of_ln:
+        why = f"{why}; {_enough(found, found.noise, design, alpha)}"
     return PairedComparison(
         verdict=verdict,
         effect=_share(found.mean),
         interval=(_share(found.mean - reach), _share(found.mean + reach)),
-        smallest_detectable=_lost(least, design),
+        smallest_detectable=_loss_share(least, design),
         pairs=found.pairs,
         why="; ".join(filter(None, (why, found.noise.note))),
     )
@@ -277,33 +296,26 @@ def _verdict(
     """What the evidence comes to, and why, for people."""
     worse, better = beyond_chance
     loss = -found.mean if design.higher_is_better else found.mean
-    margin = design.margin_of_ln
-    promised = _percent(design.margin)
-    moved = f"head is {_percent(_share(abs(found.mean)))} {'above' if found.mean > 0 else 'below'} base"
+    promised = text.percent(design.margin)
+    effect = _share(found.mean)
+    moved = f"head is {_percent(None if effect is None else abs(effect))} {'above' if found.mean > 0 else 'below'} base"
     for beyond, size, chance, exact, verdict in (
         (worse, loss, found.worse, found.exact_worse, ComparisonVerdict.FAIL),
         (better, -loss, found.better, found.exact_better, ComparisonVerdict.IMPROVED),
     ):
-        if not beyond or size < margin / 2:
+        if not beyond or size < design.half_of_ln:
             continue
         if exact is not None and exact > max(_CONTRADICTED, 2.0**-found.pairs):
             return ComparisonVerdict.INCONCLUSIVE, f"{moved}, and by its signs alone that may be chance (p {exact:.2g})"
         said = "worse" if verdict is ComparisonVerdict.FAIL else "better"
-        return (
-            verdict,
-            f"{moved}, which is {said}, by more than chance (p {chance:.1g}) and half of the {promised} margin",
-        )
-    most = _lost(loss + reach, design)
-    if least > margin:
-        wanted = _pairs_for(found, design)
-        enough = f"about {wanted}" if wanted else f"not even {_MOST_PAIRS:,}"
-        fact = f"these pairs find a loss from {_percent(_lost(least, design))} on, not one of {promised}"
-        return ComparisonVerdict.INCONCLUSIVE, f"{fact}: {enough} of this noise would"
-    if loss + reach < margin:
-        return (
-            ComparisonVerdict.PASS,
-            f"a loss of {promised} is ruled out: it is at most {_percent(max(most or 0.0, 0.0))}",
-        )
+        odds = f"p {max(chance, _LEAST_CHANCE):.1g}"
+        return verdict, f"{moved}, which is {said}, by more than chance ({odds}) and half of the {promised} margin"
+    most = _loss_share(loss + reach, design)
+    if least > design.margin_of_ln:
+        found_from = _percent(_loss_share(least, design))
+        return ComparisonVerdict.INCONCLUSIVE, f"these pairs find a loss from {found_from} on, not one of {promised}"
+    if loss + reach < design.margin_of_ln:
+        return ComparisonVerdict.PASS, f"a loss of {promised} is ruled out: {_at_most(most)}"
     return ComparisonVerdict.INCONCLUSIVE, f"the loss may be chance, and it may be up to {_percent(most)}"
 
 
@@ -323,19 +335,18 @@ def _unmeasurable(found: Evidence) -> PairedComparison:
     )
 
 
-def _pairs_for(found: Evidence, design: Design) -> int:
-    """The fewest pairs of this noise that find the margin; 0 when more than can be asked for."""
-    noise = found.noise
-    if noise is None:
-        return 0
+def _enough(found: Evidence, noise: Noise, design: Design, alpha: float) -> str:
+    """How many pairs of this noise would find the margin."""
+    if found.pairs < LOOKS[0]:
+        return f"of fewer than {LOOKS[0]} pairs the noise is not known well enough to say how many would"
     known = noise.freedom - (found.pairs - 1)
 
     def enough(pairs: int) -> bool:
         then = replace(noise, freedom=known + pairs - 1)
-        return smallest_detectable(then, pairs, design.alpha_each) <= design.margin_of_ln
+        return smallest_detectable(then, pairs, alpha) <= design.margin_of_ln
 
     wanted = bisect_left(range(_MOST_PAIRS + 1), True, lo=found.pairs, key=enough)
-    return wanted if wanted <= _MOST_PAIRS else 0
+    return f"about {wanted:,} of this noise would" if wanted <= _MOST_PAIRS else f"not even {_MOST_PAIRS:,} would"
 
 
 def _share(of_ln: float) -> float | None:
@@ -346,10 +357,14 @@ def _share(of_ln: float) -> float | None:
         return None
 
 
-def _lost(of_ln: float, design: Design) -> float | None:
+def _loss_share(of_ln: float, design: Design) -> float | None:
     """The loss, as a share of base, of so much on the scale of ln: of a rate it cannot be more than all of it."""
     return -math.expm1(-of_ln) if design.higher_is_better else _share(of_ln)
 
 
+def _at_most(share: float | None) -> str:
+    return f"it is at most {_percent(share)}" if share is None or share > 0 else "there is none"
+
+
 def _percent(share: float | None) -> str:
-    return "no size" if share is None else f"{share * 100:.2g} %"
+    return "more than a number can say" if share is None else text.percent(share)

@@ -80,9 +80,13 @@ def trend(values: Sequence[float], times: Sequence[float | int | str]) -> Trend:
         raise ValueError("a level needs measurements that are positive and finite")
     least = BASELINE + WINDOWS[0]
     if numbers.size < least:
-        why = f"{numbers.size} points: fewer than the {least} that a change can be told from, so none was looked for"
-        return Trend(flags=(), points=numbers.size, why=why)
-    changes = _changes(np.log(numbers))
+        why = (
+            f"a change is told from {least} points on, and there {'is' if numbers.size == 1 else 'are'} {numbers.size}"
+        )
+        return Trend(flags=None, points=numbers.size, why=why)
+    series = np.log(numbers)
+    later = _changes(series)
+    changes = _early(series[: later[0][0] if later else None]) + later
     flags = tuple(TrendFlag(index=at, time=times[at], effect=_share(effect)) for at, effect in changes)
     return Trend(flags=flags, points=numbers.size, why=_why(flags, numbers.size))
 
@@ -111,6 +115,13 @@ def _changes(series: "Numbers") -> list[tuple[int, float]]:
         if abs(effect) >= abs(change.seen) / 2:
             changes.append((change.at, effect))
     return changes
+
+
+def _early(series: "Numbers") -> list[tuple[int, float]]:
+    """The changes within the first baseline of a series that did not change afterwards: those that it has backwards."""
+    head = series[: BASELINE + MEMORY]
+    found = [(len(head) - at, -effect) for at, effect in _changes(head[::-1])]
+    return [(at, effect) for at, effect in reversed(found) if WINDOWS[0] <= at < BASELINE]
 
 
 def _next(series: "Numbers", start: int, past: "Numbers") -> _Change | None:

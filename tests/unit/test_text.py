@@ -368,3 +368,23 @@ def test_json_of_anybody_is_read_or_told() -> None:
     ):
         with pytest.raises(ValueError, match=why):
             text.read_json(bad, dict[str, object])
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.03, "3 %"),
+        (0.0416, "4.16 %"),
+        (0.125, "12.5 %"),
+        (-0.5, "-50 %"),
+        (0.0, "0 %"),
+        (0.005, "0.5 %"),
+        (0.000012, "0.001 %"),
+        (1.0, "100 %"),
+        (12.3456, "1235 %"),
+        (1e200, "1e+202 %"),
+    ],
+)
+def test_a_share_has_three_digits(share: float, shown: str) -> None:
+    assert text.percent(share) == shown
+    assert text.percent(share, sign=True) == (shown if share < 0 else f"+{shown}")

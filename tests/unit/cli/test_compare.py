@@ -63,7 +63,7 @@ def test_without_json_the_verdict_leads_and_the_pairs_are_drawn(torchmatrix: Run
 
 def test_a_calibration_makes_five_pairs_enough(torchmatrix: Run, tmp_path: Path) -> None:
     few = written(tmp_path, seed=4, count=5, loss=0.04)
-    assert torchmatrix("compare", "--pairs", few).returncode == 0
+    assert torchmatrix("compare", "--pairs", few).stdout.startswith("INCONCLUSIVE: ")
     same = written(tmp_path, "same.csv", seed=2)
     assert torchmatrix("compare", "--pairs", few, "--calibration", same).returncode == 5
 
@@ -79,6 +79,7 @@ def test_one_pair_is_shown_without_a_verdict(torchmatrix: Run, tmp_path: Path) -
     ("content", "options"),
     [
         (None, ()),
+        ("base,head\n1,2\n3,4\n", ("--pairs", "-", "--calibration", "-")),
         ("", ()),
         ("base,head\n", ()),
         ("base,head\n1,nan\n", ()),
@@ -109,6 +110,12 @@ def test_a_fifo_is_refused_and_keeps_nobody_waiting(torchmatrix: Run, tmp_path: 
     os.mkfifo(tmp_path / "f.csv")
     done = torchmatrix("compare", "--pairs", "f.csv")
     assert (done.returncode, "`-` reads from stdin" in done.stderr) == (2, True)
+
+
+def test_without_a_file_there_is_a_reason_in_json_too(torchmatrix: Run) -> None:
+    for verb, option in (("compare", "--pairs"), ("history", "--series")):
+        done = torchmatrix(verb, "--json")
+        assert (done.returncode, json.loads(done.stdout)["why"].split("\n")[0]) == (2, f"{option}: no file is given")
 
 
 def test_a_million_pairs_have_an_answer(torchmatrix: Run, tmp_path: Path) -> None:

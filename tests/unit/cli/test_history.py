@@ -54,8 +54,9 @@ def test_without_json_the_changes_lead_and_the_series_is_drawn(torchmatrix: Run,
 def test_too_few_points_are_said_to_be_too_few(torchmatrix: Run, tmp_path: Path) -> None:
     done = torchmatrix("history", "--series", written(tmp_path, QUIET[:5]), "--json")
     told = answer(done)
-    assert (told["flags"], done.returncode) == ([], 0)
-    assert "5 points: fewer than the 33" in told["why"]
+    assert (told["flags"], told["points"], done.returncode) == (None, 5, 0)
+    assert told["why"] == "a change is told from 33 points on, and there are 5"
+    assert torchmatrix("history", "--series", "f.csv").stdout.startswith("not told: a change is told from 33 points on")
 
 
 @pytest.mark.parametrize(

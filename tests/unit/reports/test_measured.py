@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from orchestrator.model import PairedComparison, Trend, TrendFlag
-from orchestrator.reports.measured import comparison_page, share, trend_page
+from orchestrator.reports.measured import comparison_page, trend_page
 from orchestrator.vocabulary import ComparisonVerdict
 
 Golden = Callable[[str, str], None]
@@ -21,6 +21,7 @@ NOTHING = PairedComparison(
     verdict=ComparisonVerdict.UNMEASURABLE, effect=None, interval=None, smallest_detectable=None, pairs=0, why="no pair"
 )
 MOVED = Trend(flags=(TrendFlag(index=5, time="2026-11-30\x1b[31m", effect=0.0503),), points=8, why="beyond 5.5")
+FEW = Trend(flags=None, points=1, why="a change is told from 33 points on, and there is 1")
 QUIET = Trend(flags=(), points=8, why="no level moved")
 DIFFERENCES = [0.01, 0.03, 0.05, 0.04, 0.02]
 VALUES = [1.0, 1.0, 1.1, 1.0, 1.0, 2.0, 2.1, 2.0]
@@ -33,6 +34,7 @@ def test_the_pages_read_as_they_always_have(golden: Golden, width: int) -> None:
         comparison_page(NOTHING, [], better="higher", margin=0.03, width=width, colour=False),
         trend_page(MOVED, VALUES, width=width, colour=False),
         trend_page(QUIET, VALUES, width=width, colour=False),
+        trend_page(FEW, [1.0], width=width, colour=False),
     ]
     golden(f"measured-{width}.txt", "\n\n".join(pages) + "\n")
 
@@ -42,19 +44,3 @@ def test_colour_adds_nothing_to_the_words() -> None:
         page = comparison_page(SLOWER, DIFFERENCES, better="lower", margin=0.03, width=240, colour=colour)
         assert ("\x1b[" in page) is colour
         assert page.replace("\x1b[1;31m", "").replace("\x1b[0m", "").startswith("FAIL: head is 4.2 % above base")
-
-
-@pytest.mark.parametrize(
-    ("number", "shown"),
-    [
-        (0.0416, "+4.16 %"),
-        (-0.5, "-50.0 %"),
-        (0.0, "+0.000 %"),
-        (0.000012, "+0.001 %"),
-        (12.3456, "+1235 %"),
-        (1e200, "+1e+202 %"),
-        (None, "none"),
-    ],
-)
-def test_a_share_has_three_digits(number: float | None, shown: str) -> None:
-    assert share(number) == shown

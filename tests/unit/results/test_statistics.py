@@ -69,6 +69,19 @@ def test_without_a_calibration_one_look_at_twenty_pairs_catches_it() -> None:
     assert verdicts(found)[FAIL] >= 0.95
 
 
+def test_runs_that_follow_their_neighbours_are_no_loss() -> None:
+    random = np.random.default_rng(27)
+    found = [told(pairs(random, 20, 0.01, correlation=0.5)) for _ in range(2000)]
+    assert verdicts(found).get(FAIL, 0) <= 0.003
+
+
+@pytest.mark.parametrize("count", [5, 10, 20])
+def test_in_one_look_noise_that_doubled_is_seldom_called_a_loss(count: int) -> None:
+    random = np.random.default_rng(28)
+    found = [told(pairs(random, count, 0.02), calibration=pairs(random, 20, 0.01)) for _ in range(2000)]
+    assert verdicts(found).get(FAIL, 0) <= 0.014  # 0.9 % at 5 pairs, and three standard errors
+
+
 def test_noise_that_doubled_since_its_calibration_is_seldom_called_a_loss() -> None:
     random = np.random.default_rng(23)
     found = [in_looks(pairs(random, 20, 0.02), pairs(random, 20, 0.01)) for _ in range(4000)]
@@ -211,9 +224,28 @@ def test_a_calibration_counts_less_the_more_the_noise_has_grown() -> None:
 
 
 def test_signs_that_do_not_agree_with_the_mean_withhold_a_verdict() -> None:
-    lopsided = exact([1.3, 1.25, *AROUND[:3]])
-    found = told(lopsided, calibration=exact([1 + (ratio - 1) * 20 for ratio in AROUND]))
-    assert found.verdict is INCONCLUSIVE
+    found = exact([math.exp(change) for change in (-0.001, 0.04, 0.05, 0.03, 0.03)])
+    calibration = exact([1 + (ratio - 1) * 2 for ratio in AROUND])
+    seen = told(found, calibration=calibration)
+    assert seen.verdict is INCONCLUSIVE
+    assert "by its signs alone that may be chance (p 0.062)" in seen.why
+    assert told((found[1], found[0]), calibration=calibration).verdict is INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (0.5, "head is 50 % below base, which is better"),
+        (2.0, "head is 100 % above base, which is worse"),
+        (1.125, "head is 12.5 % above base, which is worse"),
+    ],
+)
+def test_a_verdict_is_said_in_shares_of_base(ratio: float, said: str) -> None:
+    found = exact([ratio * (1 + (one - 1) / 1e6) for one in AROUND])
+    assert told(found).why.startswith(said)
+    swapped = {"better": "worse", "worse": "better"}
+    *_, last = said.split()
+    assert told(found, Design(higher_is_better=True)).why.startswith(said.replace(last, swapped[last]))
 
 
 def test_of_a_family_of_operators_chance_finds_none() -> None:
@@ -223,7 +255,15 @@ def test_of_a_family_of_operators_chance_finds_none() -> None:
     slower = [evidence(*pairs(random, 10, 0.01, loss=0.1)) for _ in range(20)]
     found = compare_family([*same, *slower], Design(margin=0.1))
     assert all(one.verdict is FAIL for one in found[2000:])
+    alone = compare_family([slower[0]], Design(margin=0.1))[0]
+    assert alone.smallest_detectable is not None
+    assert found[2000].smallest_detectable is not None
+    assert found[2000].smallest_detectable > alone.smallest_detectable
     assert compare_family([], ONE_LOOK) == ()
+    assert [one.verdict for one in compare_family([evidence([1.0], [2.0]), slower[0]], ONE_LOOK)] == [
+        UNMEASURABLE,
+        FAIL,
+    ]
 
 
 @given(
@@ -242,6 +282,15 @@ def test_whatever_is_measured_gets_a_verdict_that_holds_together(
     numbers = [seen.effect, seen.smallest_detectable, *(seen.interval or ())]
     assert all(number is None or math.isfinite(number) for number in numbers)
     if seen.verdict in {PASS, FAIL, IMPROVED}:
+        assert seen.pairs > 1
         assert seen.interval is not None
+    if seen.verdict is PASS:
+        assert seen.smallest_detectable is not None
+        assert seen.smallest_detectable <= margin * (1 + 1e-9)
+        losing = seen.interval[0] if higher else seen.interval[1]  # type: ignore[index]
+        assert (-losing if higher else losing) <= margin * (1 + 1e-9)  # type: ignore[operator]
+    if seen.verdict in {FAIL, IMPROVED} and seen.effect is not None:
+        lost = -seen.effect if higher else seen.effect
+        assert lost > margin / 3 if seen.verdict is FAIL else lost < 0
     turned = compare(head, base, design, [(other, one) for one, other in same])
     assert {seen.verdict, turned.verdict} not in ({FAIL}, {IMPROVED})

@@ -81,8 +81,17 @@ def test_a_blip_is_no_change() -> None:
 @pytest.mark.parametrize("points", [0, 1, BASELINE + WINDOWS[0] - 1])
 def test_too_few_points_are_told_from_no_change(points: int) -> None:
     found = trend([100.0] * points, range(points))
-    assert (found.flags, found.points) == ((), points)
-    assert "none was looked for" in found.why
+    assert (found.flags, found.points) == (None, points)
+    assert f"a change is told from {BASELINE + WINDOWS[0]} points on" in found.why
+
+
+@pytest.mark.parametrize("at", [3, 10, 20, 29])
+def test_a_step_within_the_first_baseline_is_seen_from_behind(at: int) -> None:
+    random = np.random.default_rng(38)
+    found = [flags(stepped(runs(random, 100, 0.01), at, 0.05)) for _ in range(100)]
+    hit = [one for one in found if len(one) == 1 and abs(one[0].index - at) <= 3]
+    assert len(hit) >= 90
+    assert np.mean([one[0].effect for one in hit]) == pytest.approx(0.05, abs=0.005)
 
 
 def test_what_never_moves_has_not_changed_and_what_moves_once_has() -> None:
@@ -114,11 +123,11 @@ def test_what_is_no_measurement_is_refused(number: float) -> None:
 def test_flags_lie_in_the_series_in_order_and_carry_their_times(values: list[float], data: st.DataObject) -> None:
     times = data.draw(st.lists(st.text(max_size=3), min_size=len(values), max_size=len(values)))
     found = trend(values, times)
-    assert found.flags is not None
-    at = [flag.index for flag in found.flags]
+    assert (found.flags is None) == (len(values) < BASELINE + WINDOWS[0])
+    at = [flag.index for flag in found.flags or ()]
     assert at == sorted(set(at))
-    assert all(0 < flag.index < len(values) and flag.time == times[flag.index] for flag in found.flags)
-    assert all(math.isfinite(flag.effect) and flag.effect > -1 for flag in found.flags)
+    assert all(0 < flag.index < len(values) and flag.time == times[flag.index] for flag in found.flags or ())
+    assert all(math.isfinite(flag.effect) and flag.effect > -1 for flag in found.flags or ())
 
 
 def test_a_unit_changes_nothing() -> None:
