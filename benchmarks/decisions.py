@@ -10,9 +10,11 @@
 
 The first table has pairs of runs, simulated with a seed: how often each rule calls head a loss. The second has series:
 how many of 100 without a change are flagged, how many steps are found, and what is flagged in the public Talos and
-TigerBeetle series where a folder has them. The bounds of the project: of the same thing at most 0.2 % are called a loss,
-at doubled noise 1 %; of series of 100 points without a change at most 1 % are flagged; 95 % of losses of 3 % are found,
-with 7 pairs on average, and 90 % of steps of 5 %. Exits 1 where one does not hold; of few repeats one may go amiss.
+TigerBeetle series where a folder has them.
+
+The bounds of the project: of the same thing at most 0.2 % are called a loss, at doubled noise 1 %; of series of 100
+points without a change at most 1 % are flagged; 95 % of losses of 3 % are found, with 7 pairs on average, and 90 % of
+steps of 5 %. Exits 1 where one does not hold; of few repeats one may go amiss.
 """
 
 import argparse

@@ -21,7 +21,7 @@ from orchestrator.cli.impact import impact
 from orchestrator.cli.init import init
 from orchestrator.cli.lock import lock
 from orchestrator.cli.merge import merge
-from orchestrator.cli.output import masked, say
+from orchestrator.cli.output import escape_what_has_no_code, masked, say
 from orchestrator.cli.plan import plan, render
 from orchestrator.cli.run import run
 from orchestrator.cli.runs import runs
@@ -91,6 +91,7 @@ def _noted(_number: int, _frame: FrameType | None) -> None:
 
 def main() -> NoReturn:
     """The command `torchmatrix`."""
+    escape_what_has_no_code()
     try:
         with heard(_ENDING, _interrupted):  # a verb that is told to end tidies up first, secrets above all
             torchmatrix.main(standalone_mode=False)

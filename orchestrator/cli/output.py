@@ -1,6 +1,7 @@
 """What is printed: results to stdout, progress and errors to stderr; a reader that has gone changes no exit code."""
 
 import errno
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
 _IN_FORCE = [NOTHING]
+
+
+def escape_what_has_no_code() -> None:
+    """From here on a character that the terminal's encoding has no code for is printed as an escape, and no error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def keep_out(masker: Masker) -> None:

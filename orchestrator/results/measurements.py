@@ -18,6 +18,7 @@ SERIES = ("time", "value")
 _SHOWN = 20
 _LONGEST = 64  # characters of a number or a time
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_ISO = re.compile(r"[0-9TZW:+., -]+")
 _Time = float | int | str
 
 
@@ -150,6 +151,8 @@ def _moment(written: str) -> tuple[str, float] | None:
         return None
     if _NUMBER.fullmatch(written):
         return ("a number", float(written)) if math.isfinite(float(written)) else None
+    if not _ISO.fullmatch(written):  # Python takes any character between date and time
+        return None
     try:
         moment = dt.datetime.fromisoformat(written)
         if moment.tzinfo is None:

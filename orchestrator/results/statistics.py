@@ -80,12 +80,13 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     `worse` and `better` are the one-sided chances of such a mean, or one further off, where nothing changed: by the
     t-test, and by the exact test of signs, which is None where there are too many pairs for it. The pairs have no
-    noise to hold a change against where `noise` is None.
+    noise to hold a change against where `noise` is None; `tick` is the least step of ln between readings that repeat.
     """
 
     pairs: int
     mean: float
     noise: Noise | None
+    tick: float = 0.0
     worse: float = 1.0
     better: float = 1.0
     exact_worse: float | None = None
@@ -136,9 +137,10 @@ def evidence(
 
     new = log_ratios(base, head)
     mean = float(new.mean()) if len(new) else 0.0
+    tick = _tick(np.log([*base, *head]))
     noise = _noise(new, log_ratios(*np.reshape(calibration, (-1, 2)).T))
     if noise is None:
-        return Evidence(pairs=len(new), mean=mean, noise=None)
+        return Evidence(pairs=len(new), mean=mean, noise=None, tick=tick)
     loss = -new if higher_is_better else new
     t = float(loss.mean()) / (noise.sigma / math.sqrt(len(new)))
     exact = len(new) <= _EXACT_UP_TO
@@ -146,6 +148,7 @@ def evidence(
         pairs=len(new),
         mean=mean,
         noise=noise,
+        tick=tick,
         worse=float(stats.t.sf(t, noise.freedom)),
         better=float(stats.t.cdf(t, noise.freedom)),
         exact_worse=sign_flip(loss) if exact else None,
@@ -201,6 +204,14 @@ def log_ratios(base: Sequence[float], head: Sequence[float]) -> "Numbers":
     if not all((numbers > 0).all() and np.isfinite(numbers).all() for numbers in (below, above)):
         raise ValueError("a ratio needs measurements that are positive and finite")
     return np.log(above) - np.log(below)
+
+
+def _tick(readings: "Numbers") -> float:
+    """The least step between readings most of which are there more than once: a clock's; 0 where they all differ."""
+    import numpy as np
+
+    values = np.unique(readings)
+    return float(np.diff(values).min()) if 1 < len(values) <= len(readings) / 2 else 0.0
 
 
 def _noise(new: "Numbers", same: "Numbers") -> Noise | None:
@@ -314,6 +325,9 @@ def _verdict(
     if least > design.margin_of_ln:
         found_from = _percent(_loss_share(least, design))
         return ComparisonVerdict.INCONCLUSIVE, f"these pairs find a loss from {found_from} on, not one of {promised}"
+    if found.tick > design.half_of_ln:
+        coarse = f"readings come in steps of {_percent(_share(found.tick))}"
+        return ComparisonVerdict.UNMEASURABLE, f"{coarse}, too coarse for a margin of {promised}"
     if loss + reach < design.margin_of_ln:
         return ComparisonVerdict.PASS, f"a loss of {promised} is ruled out: {_at_most(most)}"
     return ComparisonVerdict.INCONCLUSIVE, f"the loss may be chance, and it may be up to {_percent(most)}"
@@ -339,6 +353,8 @@ def _enough(found: Evidence, noise: Noise, design: Design, alpha: float) -> str:
     """How many pairs of this noise would find the margin."""
     if found.pairs < LOOKS[0]:
         return f"of fewer than {LOOKS[0]} pairs the noise is not known well enough to say how many would"
+    if found.pairs >= _MOST_PAIRS:
+        return "it takes more of them, or less noise"
     known = noise.freedom - (found.pairs - 1)
 
     def enough(pairs: int) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.model import Trend, TrendFlag
 
 if TYPE_CHECKING:
@@ -86,15 +87,40 @@ def trend(values: Sequence[float], times: Sequence[float | int | str]) -> Trend:
         return Trend(flags=None, points=numbers.size, why=why)
     series = np.log(numbers)
     later = _changes(series)
-    changes = _early(series[: later[0][0] if later else None]) + later
+    changes = _early(series[: later[0][0] if later else None]) + later or _drift(series)
     flags = tuple(TrendFlag(index=at, time=times[at], effect=_share(effect)) for at, effect in changes)
-    return Trend(flags=flags, points=numbers.size, why=_why(flags, numbers.size))
+    return Trend(flags=flags, points=numbers.size, why=_why(flags, series))
 
 
-def _why(flags: Sequence[TrendFlag], points: int) -> str:
+def _why(flags: Sequence[TrendFlag], series: "Numbers") -> str:
+    points = len(series)
     if flags:
-        return f"beyond {STANDARD_ERRORS:.1f} standard errors, in {points} points; runs of both sides are to confirm it"
-    return f"in {points} points no level moved by {STANDARD_ERRORS:.1f} standard errors and {LEAST * 100:.1f} %"
+        return (
+            f"beyond {STANDARD_ERRORS:.1f} standard errors, in {points:,} points; runs of both sides are to confirm it"
+        )
+    level = _level(series[-MEMORY:], series[:0])
+    seen = max(STANDARD_ERRORS * level.error(WINDOWS[-1]), LEAST)
+    new = f"the last {WINDOWS[0] - 1} are too new to tell"
+    return f"in {points:,} points no lasting step of {text.percent(_share(seen))} or more; {new}"
+
+
+def _drift(series: "Numbers") -> list[tuple[int, float]]:
+    """Where a series that has no step, but rises or falls all the way, is half through; and by how much, end to end.
+
+    The slope is that between the medians of its first and its last third; the error of a median is sqrt(pi / 2) times
+    that of a mean (Kenney and Keeping, Mathematics of Statistics, 1962, section 13.13).
+    """
+    import numpy as np
+
+    if len(_centres(series)) > 1:
+        return []
+    points = len(series)
+    third = points // 3
+    rise = float(np.median(series[-third:]) - np.median(series[:third])) * points / (points - third)
+    rest = series - rise * (np.arange(points) - points / 2) / points
+    level = _level(rest, rest[:0])
+    error = math.sqrt(math.pi / 2 * 2 / third * (1 + level.correlation) / (1 - level.correlation)) * 1.5 * level.sigma
+    return [(points // 2, rise)] if abs(rise) > max(STANDARD_ERRORS * error, 2 * LEAST) else []
 
 
 def _changes(series: "Numbers") -> list[tuple[int, float]]:

@@ -51,6 +51,15 @@ def test_without_json_the_changes_lead_and_the_series_is_drawn(torchmatrix: Run,
     assert done.stdout.splitlines()[-1].strip() == "^"
 
 
+def test_a_terminal_without_the_characters_gets_escapes_and_the_same_exit_code(
+    torchmatrix: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    done = torchmatrix("history", "--series", written(tmp_path, stepped(QUIET, 70, 0.05)))
+    assert (done.returncode, done.stderr) == (5, "")
+    assert "\\u2581" in done.stdout
+
+
 def test_too_few_points_are_said_to_be_too_few(torchmatrix: Run, tmp_path: Path) -> None:
     done = torchmatrix("history", "--series", written(tmp_path, QUIET[:5]), "--json")
     told = answer(done)

@@ -98,6 +98,7 @@ def test_the_times_of_a_series_stay_as_they_were_written() -> None:
         (("2026-11-29T00:00:00", "2026-11-30T00:00:00Z"), "with a zone, and the one above it"),
         (("yesterday", "1"), "f.csv:2:1: `yesterday` is no time"),
         (("", "1"), "`` is no time"),
+        (("2026-11-29\x1b12:00", "1"), "`2026-11-29\\x1b12:00` is no time"),
         (("nan", "1"), "is no time"),
         (("1e999", "1"), "is no time"),
     ],

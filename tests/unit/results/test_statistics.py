@@ -187,6 +187,14 @@ def test_what_shows_no_noise_is_not_measurable(found: Pairs, why: str) -> None:
     assert seen.interval is seen.smallest_detectable is None
 
 
+@pytest.mark.parametrize("steps", [[1.0] * 19 + [1.05], ([1.0] * 9 + [1.05]) * 2])
+def test_a_clock_that_is_too_coarse_for_the_margin_rules_no_loss_out(steps: list[float]) -> None:
+    found = told(([20.0] * 20, [20 * step for step in steps]))
+    assert (found.verdict, found.why) == (UNMEASURABLE, "readings come in steps of 5 %, too coarse for a margin of 3 %")
+    fine = [20 + 0.001 * (at % 3) for at in range(20)]
+    assert told((fine, fine[1:] + fine[:1])).verdict is PASS
+
+
 @pytest.mark.parametrize("number", [0.0, -1.0, math.nan, math.inf])
 def test_what_is_no_measurement_is_refused(number: float) -> None:
     with pytest.raises(ValueError, match="positive and finite"):

@@ -65,6 +65,26 @@ def test_what_is_small_is_seen_in_time() -> None:
     assert sum(any(abs(flag.index - 60) <= 3 for flag in one) for one in found) >= 190
 
 
+@pytest.mark.parametrize(
+    ("total", "points", "noise"), [(0.5, 100, 0.01), (0.1, 100, 0.01), (0.02, 100, 0.001), (1.0, 365, 0.01)]
+)
+def test_a_steady_rise_is_a_change(total: float, points: int, noise: float) -> None:
+    random = np.random.default_rng(39)
+    for sign in (1, -1):
+        rising = runs(random, points, noise) * (1 + total) ** (sign * np.arange(points) / points)
+        found = flags(rising)
+        assert found
+        assert all((flag.effect > 0) is (sign > 0) for flag in found)
+
+
+def test_what_could_have_been_seen_is_said() -> None:
+    found = trend(runs(np.random.default_rng(40), 100, 0.2).tolist(), range(100))
+    assert found.flags == ()
+    seen = float(found.why.split("no lasting step of ")[1].split(" %")[0])
+    assert 20 < seen < 60
+    assert found.why.endswith("the last 2 are too new to tell")
+
+
 def test_there_and_back_are_two_changes() -> None:
     random = np.random.default_rng(33)
     found = flags(stepped(stepped(runs(random, 120, 0.01), 60, 0.06), 75, -0.06))
