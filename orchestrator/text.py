@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping
 from typing import TypeVar
@@ -158,7 +159,7 @@ def pairs(mapping: Mapping[str, str]) -> str:
 
 def percent(share: float, *, sign: bool = False) -> str:
     """A share in percent, to three digits: `3 %`, `0.5 %`, `12.5 %`; `sign` writes a plus too."""
-    size = abs(share) * 100
+    size = min(abs(share), sys.float_info.max / 100) * 100
     digits = min(max(2 - math.floor(math.log10(size)), 0), 3) if size else 0
     written = f"{size:.3g}" if size >= _LARGE else f"{size:.{digits}f}"
     if "." in written and "e" not in written:

@@ -182,7 +182,7 @@ class CellHandler(Handler):
         elif path.endswith("/containers/json"):
             (wanted,) = json.loads(parse_qs(urlsplit(self.path).query)["filters"][0])["label"]
             found = [
-                {"Names": [f"/{name}"], "Labels": container.config["Labels"]}
+                {"Id": name, "Names": [f"/{name}"], "Labels": container.config["Labels"]}
                 for name, container in tuple(self.server.containers.items())
                 if wanted in {f"{label}={value}" for label, value in container.config["Labels"].items()}
             ]

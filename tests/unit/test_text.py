@@ -383,6 +383,7 @@ def test_json_of_anybody_is_read_or_told() -> None:
         (1.0, "100 %"),
         (12.3456, "1235 %"),
         (1e200, "1e+202 %"),
+        (1e308, "1.8e+308 %"),
     ],
 )
 def test_a_share_has_three_digits(share: float, shown: str) -> None:
