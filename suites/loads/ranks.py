@@ -20,6 +20,9 @@ from suites.loads.exchanges import EXCHANGES, OPERATIONS, Exchange, part
 
 # What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. All else that refuses has failed.
 MAY_LACK = {"gloo": ("reduce_scatter", "all_to_all")}
+LEAST = (
+    10  # steps of its own work, whatever is asked for: of one or two the machine's other work would be the slow rank
+)
 OWN_WORK = 256  # edge of the products that a rank computes by itself
 LARGE = 1 << 25  # bytes from which on few steps are enough
 
@@ -43,7 +46,7 @@ def main(settings: Dict[str, Any]) -> None:
 
 
 def _answers(rank: int, ranks: int, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
-    yield {"operation": "own work", "samples": samples(own_work(place), place, settings["steps"])}
+    yield {"operation": "own work", "samples": samples(own_work(place), place, max(settings["steps"], LEAST))}
     for size in settings["sizes"]:
         parts = [part(peer, size // 4 // ranks * ranks, settings["seed"]) for peer in range(ranks)]
         steps = settings["steps"] if size < LARGE else min(5, settings["steps"])
