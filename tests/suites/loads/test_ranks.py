@@ -52,3 +52,15 @@ lost = exact.clone(); lost[5] = float("nan")
 assert far(lost) == (1e30, [2])
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_rank_is_timed_often_enough_that_other_work_does_not_make_it_slow(snippet: Snippet) -> None:
+    done = snippet("""
+import torch
+from suites.loads import ranks
+ranks.dist.barrier = lambda: None
+for steps, taken in ((1, 10), (20, 20)):
+    own = next(ranks._answers(0, 2, torch.device("cpu"), {"steps": steps}))
+    assert own["operation"] == "own work" and len(own["samples"]) == taken
+""")
+    assert done.returncode == 0, done.stderr
