@@ -3,6 +3,8 @@
 Noise is a share: 0.01 is 1 % of a run's own. Each figure is one run's, as a fresh container would give it.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,20 +35,9 @@ def runs(
     return 100 * (1 + noise * kept) * (1 + drift * np.arange(count)) * off * random.choice(speeds, count)
 
 
-def pairs(
-    random: Random,
-    count: int,
-    noise: float,
-    *,
-    loss: float = 0.0,
-    drift: float = 0.0,
-    correlation: float = 0.0,
-    outliers: float = 0.0,
-    speeds: tuple[float, float] = (1.0, 1.0),
-) -> tuple[Numbers, Numbers]:
-    """Base and head, run next to each other in an order that a coin chooses; head takes `loss` more."""
-    kinds = {"drift": drift, "correlation": correlation, "outliers": outliers}
-    taken = runs(random, 2 * count, noise, **kinds, speeds=speeds).reshape(count, 2)
+def pairs(random: Random, count: int, noise: float, *, loss: float = 0.0, **kind: Any) -> tuple[Numbers, Numbers]:
+    """Base and head, next to each other in an order that a coin chooses; head takes `loss` more. `kind`: see `runs`."""
+    taken = runs(random, 2 * count, noise, **kind).reshape(count, 2)
     turned = random.integers(2, size=count) == 1
     base, head = np.where(turned, taken[:, 1], taken[:, 0]), np.where(turned, taken[:, 0], taken[:, 1])
     return base, head * (1 + loss)

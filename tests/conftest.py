@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 
 from orchestrator.engines.docker import connection
@@ -25,6 +26,11 @@ UNIT = Path(__file__).parent / "unit"
 MAY_SKIP = Path(__file__).parent / "may_skip.txt"
 NOT_OURS = Path(__file__).parent / "may_skip_in_ci.txt"
 PYTHON_IMAGE = "torchmatrix-test/python:bookworm"  # minbase and python3, no torch; kept between sessions
+
+
+# A busy machine is no counterexample: hypothesis would fail an example that takes over 200 ms.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 def pytest_configure() -> None:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator import text
-from orchestrator.cli.measured import measured_in, refused
+from orchestrator.cli.measured import measured_in
 from orchestrator.cli.options import json_option
 from orchestrator.cli.output import colour, show, show_value, width
 from orchestrator.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
     from orchestrator.model import PairedComparison
-    from orchestrator.results.measurements import Pairs
 
 
 @click.command()
@@ -56,7 +55,7 @@ def compare(
                     interval=None,
                     smallest_detectable=None,
                     pairs=0,
-                    why=refused(error),
+                    why=text.visible(str(error)),
                 )
             )
         raise
@@ -66,9 +65,7 @@ def compare(
         from orchestrator.reports.measured import comparison_page
 
         better = "higher" if higher_is_better else "lower"
-        show(
-            comparison_page(told, differences, better=better, margin=promised, width=width(), colour=colour()),
-        )
+        show(comparison_page(told, differences, better=better, margin=promised, width=width(), colour=colour()))
     sys.exit(ExitCode.REGRESSION if told.verdict is ComparisonVerdict.FAIL else ExitCode.GOOD)
 
 
@@ -80,7 +77,7 @@ def _compared(
 
     if pairs_file == calibration == "-":
         raise InputError("stdin is one file, and cannot be both", place="--calibration", hint="name a file")
-    pairs: Pairs = read_pairs(*measured_in(pairs_file, "--pairs"))
+    pairs = read_pairs(*measured_in(pairs_file, "--pairs"))
     same = read_pairs(*measured_in(calibration, "--calibration")) if calibration is not None else None
     known = list(zip(same.base, same.head, strict=True)) if same else []
     design = Design(margin=margin, higher_is_better=higher_is_better)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli.measured import measured_in, refused
+from orchestrator import text
+from orchestrator.cli.measured import measured_in
 from orchestrator.cli.options import json_option
 from orchestrator.cli.output import colour, show, show_value, width
 from orchestrator.errors import ExitCode, InputError
@@ -37,7 +38,7 @@ def history(series_file: str | None, as_json: bool) -> None:
         told, series = _told(series_file)
     except InputError as error:
         if as_json:
-            show_value(Trend(flags=None, points=0, why=refused(error)))
+            show_value(Trend(flags=None, points=0, why=text.visible(str(error))))
         raise
     if as_json:
         show_value(told)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from orchestrator import disk, text
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, refuse_shortage
 from orchestrator.results.measurements import MAX_BYTES
 
 
@@ -25,13 +25,9 @@ def measured_in(file: str | None, option: str) -> tuple[bytes, str]:
     except disk.NotRegular as error:
         raise InputError(f"cannot be read: {error}", place=name, hint="`-` reads from stdin") from None
     except (OSError, ValueError) as error:
+        refuse_shortage(error, name)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot be read: {reason}", place=name) from None
     if len(data) > MAX_BYTES:
         raise InputError(f"it is larger than {MAX_BYTES >> 20} MiB", place=name, hint="a run is one number")
     return data, name
-
-
-def refused(error: InputError) -> str:
-    """Why nothing can be said of what was given, for the JSON that is printed all the same."""
-    return text.visible(str(error))

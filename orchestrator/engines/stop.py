@@ -12,9 +12,8 @@ class Stop:
 
     def __init__(self) -> None:
         self._read, self._write = ends = os.pipe()
-        weakref.finalize(
-            self, _close, ends
-        )  # no `__del__`, which a pipe that could not be had, or the exit, would trip
+        # No `__del__`, which a pipe that could not be had, or the exit, would trip.
+        weakref.finalize(self, _close, ends)
         self.requested = False
 
     def request(self) -> None:
