@@ -160,11 +160,11 @@ class Evidence(Struct, frozen=True, kw_only=True):
         if final is not None and code != final.exit:
             return f"the process ended with {code}, its last progress line says {final.exit}"
         if code != (1 if failed else 0):
-            return f"the process ended with {code}, the report has {failed} failed cases"
+            return f"the process ended with {code}, the report has {text.counting(failed, 'failed case')}"
         if final is not None and len(self.reported) != final.tests:
-            return f"{final.tests} tests were run, the report has {len(self.reported)}"
+            return f"{text.counting(final.tests, 'test')} ran, the report has {len(self.reported)}"
         if final is not None and final.expected is not None and final.tests < final.expected:
-            return f"{final.expected} tests are in what was asked, {final.tests} were run"
+            return f"{text.counting(final.expected, 'test')} asked for, {final.tests} ran"
         return self._untrue
 
     @property
@@ -174,12 +174,12 @@ class Evidence(Struct, frozen=True, kw_only=True):
         failed = sum(case.outcome in _FAILING for case in self.reported)
         passed = sum(case.outcome is Outcome.PASSED for case in self.reported)
         if failed < progress.failed:
-            return f"{progress.failed} tests failed while they ran, in the report {failed}"
+            return f"{text.counting(progress.failed, 'test')} failed while they ran, in the report {failed}"
         if passed > progress.passed + progress.unread:
-            return f"{progress.passed} tests passed while they ran, in the report {passed}"
+            return f"{text.counting(progress.passed, 'test')} passed while they ran, in the report {passed}"
         if progress.started > progress.ended + progress.unread:
             began = f": {text.one_line(progress.in_flight, 200)} did not" if progress.in_flight else ""
-            return f"{progress.started} tests began, {progress.ended} ended{began}"
+            return f"{text.counting(progress.started, 'test')} began, {progress.ended} ended{began}"
         return ""
 
     @property

@@ -99,7 +99,7 @@ REPORTS: tuple[Line, ...] = (
         whole(PASS, progress=Progress(passed=1, final=formats.ProgressFinal(exit=0, tests=2))),
         {},
         Cause.REPORT_UNREADABLE,
-        "exit and report disagree: 2 tests were run, the report has 1",
+        "exit and report disagree: 2 tests ran, the report has 1",
     ),
     (
         "exit and report disagree",
@@ -107,7 +107,7 @@ REPORTS: tuple[Line, ...] = (
         whole(PASS, progress=Progress(passed=1, failed=1, final=formats.ProgressFinal(exit=0, tests=1))),
         {},
         Cause.REPORT_UNREADABLE,
-        "exit and report disagree: 1 tests failed while they ran, in the report 0",
+        "exit and report disagree: 1 test failed while they ran, in the report 0",
     ),
     (
         "exit and report disagree",
@@ -136,7 +136,7 @@ REPORTS: tuple[Line, ...] = (
         whole(PASS, progress=Progress(passed=1, final=formats.ProgressFinal(exit=0, tests=0))),
         {},
         Cause.REPORT_UNREADABLE,
-        "exit and report disagree: 0 tests were run, the report has 1",
+        "exit and report disagree: 0 tests ran, the report has 1",
     ),
     (
         "exit and report disagree",
@@ -144,7 +144,7 @@ REPORTS: tuple[Line, ...] = (
         whole(PASS, progress=Progress(passed=1, final=formats.ProgressFinal(exit=0, tests=1, expected=2))),
         {},
         Cause.REPORT_UNREADABLE,
-        "exit and report disagree: 2 tests are in what was asked, 1 were run",
+        "exit and report disagree: 2 tests asked for, 1 ran",
     ),
     (
         "exit and report disagree",
@@ -152,7 +152,7 @@ REPORTS: tuple[Line, ...] = (
         whole(PASS, FELL, exit=0),
         {"allow_fallback": True},
         Cause.REPORT_UNREADABLE,
-        "exit and report disagree: the process ended with 0, the report has 1 failed cases",
+        "exit and report disagree: the process ended with 0, the report has 1 failed case",
     ),
     (
         "exit and report disagree",

@@ -263,7 +263,7 @@ def test_a_report_of_two_gigabytes_is_told_with_its_cap(run: RunIt) -> None:
 
 
 FORGED = {
-    "more tests than cases": ("forge([('a', 'passed')], 5)", "5 tests were run, the report has 1"),
+    "more tests than cases": ("forge([('a', 'passed')], 5)", "5 tests ran, the report has 1"),
     "a final line without a test": ("forge([], 0)", "no tests ran"),
     "a failure that is a pass by its attributes": (
         "forge([('a', 'passed'), ('b', 'failed')], 2)",
@@ -271,7 +271,7 @@ FORGED = {
     ),
     "a pass that failed while it ran": (
         "forge([('a', 'passed')], 1, ended=[('a', 'failed')])",
-        "1 tests failed while they ran, in the report 0",
+        "1 test failed while they ran, in the report 0",
     ),
     "another torch": (
         "forge([('a', 'passed')], 1, seen={**SEEN, 'torch': '2.6.0'})",

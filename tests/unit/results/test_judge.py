@@ -265,7 +265,7 @@ def test_a_late_death_is_noted_beside_failed_cases(make: SimpleNamespace) -> Non
 def test_a_disagreement_is_noted_beside_failed_cases(make: SimpleNamespace) -> None:
     result = judge(make.cell(), [(make.attempt(code=0), whole(CONV, exit=0))])
 
-    assert result.notes == ("exit and report disagree: the process ended with 0, the report has 1 failed cases",)
+    assert result.notes == ("exit and report disagree: the process ended with 0, the report has 1 failed case",)
 
 
 def test_files_that_the_engine_did_not_take_are_noted(make: SimpleNamespace) -> None:
