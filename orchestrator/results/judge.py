@@ -319,13 +319,12 @@ def _apply_status_issue(evidence: Evidence, result: CellResult) -> CellResult:
     if met is not None:
         reason = text.one_line(f"{known.told_expired(met)}: {result.reason}", _REASON)
         return msgspec.structs.replace(result, cause=Cause.KNOWN_ISSUE_EXPIRED, reason=reason)
-    missed = [issue for issue in issues if not known.expired(issue, day)]
-    if missed and result.status in {Status.PASSED, Status.FELL_BACK}:
+    if issues and result.status in {Status.PASSED, Status.FELL_BACK}:
         return msgspec.structs.replace(
             result,
             status=Status.FAILED,
             cause=Cause.KNOWN_ISSUE_GONE,
-            reason=text.one_line(f"{known.told_gone(missed[0])}: expected {missed[0].status}", _REASON),
+            reason=text.one_line(f"{known.told_gone(issues[0])}: expected {issues[0].status}", _REASON),
         )
     return result
 

@@ -15,8 +15,9 @@ _FAILING = frozenset({Outcome.FAILED, Outcome.ERROR})
 def apply(issues: Iterable[KnownFailure], cases: Sequence[Case], day: date | None) -> tuple[Case, ...]:
     """The cases with the known issues in force on `day`; the first issue whose `test` fits a case's name decides.
 
-    A failing case carries the link in `known_issue`; after `until` it stays a failure that says so; a passing one
-    becomes a failure, so that the entry is taken out. Without a known day an issue with an end counts as ended.
+    A failing case carries the link in `known_issue`; after `until` it stays a failure that says so. A passing one
+    becomes a failure, before `until` and after it, so that the entry is taken out: one that is over would lie there
+    unseen. Without a known day an issue with an end counts as ended.
     """
     of_cases = [issue for issue in issues if issue.status is None]
     return tuple(_apply_one(of_cases, case, day) for case in cases)
@@ -30,8 +31,6 @@ def _apply_one(issues: Sequence[KnownFailure], case: Case, day: date | None) -> 
         if not expired(issue, day):
             return msgspec.structs.replace(case, known_issue=link(issue))
         return msgspec.structs.replace(case, message=f"{told_expired(issue)}: {case.message}")
-    if expired(issue, day):
-        return case  # nobody expects a failure any more, and there is none
     return msgspec.structs.replace(case, outcome=Outcome.FAILED, message=told_gone(issue))
 
 
