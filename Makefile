@@ -12,8 +12,10 @@ TORCH ?= torch==2.13.0
 run: .venv/run
 	$(BIN)/torchmatrix run --here
 
+# A unit test touches no engine, no torch load and no other process's files, so they run a core each.
 test: .venv/test lint
-	$(BIN)/python -m pytest --durations=15
+	$(BIN)/python -m pytest tests/unit --numprocesses=auto --dist=worksteal --durations=15
+	$(BIN)/python -m pytest --ignore=tests/unit --durations=15
 
 lint: .venv/test
 	$(BIN)/ruff check
@@ -44,9 +46,9 @@ bench: .venv/test
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/check.py
-	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/pairwise.py
 	$(BIN)/python benchmarks/cell_overhead.py
+	$(BIN)/python benchmarks/warm_run.py
 
 .venv/bin/python:
 	sh .ci/venv "$(PYTHON)" .venv

@@ -154,6 +154,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A check that is skipped and not on a committed list fails the session; in CI only what needs others' data may."""
+    if hasattr(session.config, "workerinput"):  # the process that started it hears of every test
+        return
     files = [NOT_OURS] if "CI" in os.environ else [NOT_OURS, MAY_SKIP]
     lines = (line.split("#")[0].strip() for file in files for line in file.read_text().splitlines())
     listed = set(filter(None, lines))

@@ -209,7 +209,7 @@ def test_what_is_no_file_is_no_lock(tmp_path: Path, make: Callable[[Path], objec
         pass
 
 
-@pytest.mark.parametrize("content", ["", "\0" * 60, f"1\n{this_process()}\n"])
+@pytest.mark.parametrize("content", ["", "\0" * 60, f"1\n{this_process()}\n"], ids=["empty", "zeros", "ours"])
 def test_what_an_owner_of_ours_left_is_a_lock(tmp_path: Path, content: str) -> None:
     assert lock.problem_with(tmp_path) == ""
     (tmp_path / "lock").write_text(content)
