@@ -57,6 +57,8 @@ if does == "deafly-hang":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if does.endswith("hang"):
     time.sleep(120)
+if does == "show":
+    os.write(1, json.dumps(dict(os.environ)).encode())
 if does == "slow":
     time.sleep(1)
 if does == "abort":
