@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planned_run import TINY
+from tiny_command import command
 
 from orchestrator.axes import image_axes, image_id
 from orchestrator.images.prepare import prepare_images
@@ -97,12 +97,11 @@ def test_a_cell_sees_its_rows_variables_and_none_of_the_image_that_steers(python
         (tmp_path / "matrix.yaml").write_text(
             f"version: 1\naxes: {{}}\nproduction: [{row}]\nlimits: {{memory: 1GiB}}\n"
         )
-        done = subprocess.run(
-            [sys.executable, TINY.parent / "tiny_command.py", "run", "--runs", "runs"],
-            env={**os.environ, "TORCHMATRIX_CACHE": str(tmp_path / "cache")},
-            capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+        cache = str(tmp_path / "cache")
+        options = ("--matrix", tmp_path / "matrix.yaml", "--runs", tmp_path / "runs")
+        process = command("run", *options, TORCHMATRIX_CACHE=cache)
+        told = process.communicate(timeout=300)
+        assert process.returncode == 0, told
     finally:
         docker("rmi", "--force", name)
     (log,) = tmp_path.glob("runs/*/cells/*/attempt-1/log.txt")

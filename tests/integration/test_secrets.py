@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import tempfile
 import threading
@@ -23,6 +22,7 @@ import pytest
 from deep_search import files_with
 from msgspec.structs import replace
 from planned_run import HOST, TINY, check, new_run, plan_of, planned, statuses
+from tiny_command import command
 
 from orchestrator.axes import image_id
 from orchestrator.engines.docker.run import DockerEngine
@@ -105,15 +105,9 @@ def test_a_value_is_found_wherever_it_stands(tmp_path: Path) -> None:
 
 def torchmatrix(*arguments: object, **environ: str) -> tuple[int, str]:
     """The command as a process that has the secret: its exit code, and all that it printed."""
-    done = subprocess.run(
-        [sys.executable, TINY.parent / "tiny_command.py", *map(str, arguments)],
-        env={**os.environ, "CI_TOKEN": VALUE, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    return done.returncode, done.stdout + done.stderr
+    process = command(*arguments, CI_TOKEN=VALUE, **environ)
+    told = "".join(process.communicate(timeout=300))
+    return process.returncode, told
 
 
 def run_and_told_again(*arguments: object, runs: Path, **environ: str) -> tuple[int, str, Path]:
