@@ -144,22 +144,23 @@ def _unavailable(why: str) -> None:
     pytest.skip(why)
 
 
-_skipped: set[str] = set()
+_skipped: dict[str, str] = {}
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.skipped:
-        _skipped.add(report.nodeid.split("[")[0])
+        said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        _skipped[report.nodeid] = said.removeprefix("Skipped: ")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A check that is skipped and not on a committed list fails the session; in CI only what needs others' data may."""
+    """A test that skips for a reason on no committed list fails the session; in CI only what needs others' data may."""
     if hasattr(session.config, "workerinput"):  # the process that started it hears of every test
         return
     files = [NOT_OURS] if "CI" in os.environ else [NOT_OURS, MAY_SKIP]
     lines = (line.split("#")[0].strip() for file in files for line in file.read_text().splitlines())
-    listed = set(filter(None, lines))
-    if stray := sorted(_skipped - listed):
+    reasons = tuple(filter(None, lines))
+    if stray := [f"{name}: {reason}" for name, reason in sorted(_skipped.items()) if not reason.startswith(reasons)]:
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         assert reporter is not None
         reporter.write_line(f"\nskipped, and not in {MAY_SKIP.name}:\n  " + "\n  ".join(stray), red=True)

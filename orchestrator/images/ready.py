@@ -59,7 +59,7 @@ def of_its_base(image: Found) -> Ready | None:
     volumes = volumes_of(image)
     if not unset and not volumes:
         return None
-    notes = (f"variables of the base that are left out: {text.one_line(', '.join(unset), 400)}",) if unset else ()
+    notes = (f"variables of the base that are left out: {steering.names(unset)}",) if unset else ()
     return Ready(python=PYTHON, user=OURS, unset=unset, volumes=volumes, notes=(*notes, *_of_volumes(volumes)))
 
 

@@ -1,8 +1,9 @@
-"""Which of a ready image's variables a cell gets: what production's torch reads stays, what steers our run goes. Pure.
+"""Which of a ready image's variables a cell gets: how things in it are found stays, what steers our run goes. Pure.
 
-A variable that makes the loader, a shell, Python or pytest run something else, that names devices, or that names a
-place to write to is not passed on. LD_LIBRARY_PATH is: vendors' images find their libraries by it, so what production's
-torch loads depends on it; it is told with its value.
+What a cell computes with is its axes: of the variables that torch, its compilers and the libraries below it read,
+those count that the row's `env` names, none that an image brings. Left out likewise is what makes the loader, a shell,
+Python, pytest or a profiler load something else, what names devices, and what names a place to write to. Production's
+torch finds its libraries and its compilers' tools by LD_LIBRARY_PATH and others; these stay.
 """
 
 import re
@@ -11,30 +12,36 @@ from collections.abc import Mapping, Sequence
 from orchestrator import text
 
 LIBRARIES = "LD_LIBRARY_PATH"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
-_PREFIXES = ("LD_", "PYTHON", "PYTEST_", "TORCHMATRIX_", "BASH_", "GCONV_", "GLIBC_", "XDG_")
-_EXACT = frozenset(
+# Where a vendor's image has its libraries and the tools that compilers start: without them its torch is another one.
+_FOUND_BY = frozenset(
     (
-        *(
-            "ENV",
-            "PROMPT_COMMAND",
-            "SHELLOPTS",
-            "BASHOPTS",
-            "PS4",
-            "IFS",
-            "CDPATH",
-            "LOCPATH",
-            "NLSPATH",
-            "MALLOC_TRACE",
-        ),
-        *("HOME", "USER", "LOGNAME", "TMPDIR", "TMP", "TEMP", "PWD", "OLDPWD", "TORCH_HOME", "HF_HOME", "MPLCONFIGDIR"),
-        *("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "GPU_DEVICE_ORDINAL"),
-        *("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR"),
-        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "HOSTALIASES", "RES_OPTIONS"),
+        *(LIBRARIES, "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "HIP_PATH", "HIP_CLANG_PATH", "HIP_DEVICE_LIB_PATH"),
+        *("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_CUOBJDUMP_PATH", "TRITON_NVDISASM_PATH"),
+        *("TRITON_CUDACRT_PATH", "TRITON_CUDART_PATH", "TRITON_CUPTI_INCLUDE_PATH", "TRITON_LIBCUDA_PATH"),
     )
 )
-_WRITTEN_TO = re.compile(r"_CACHE(_DIR|_PATH)?$|_EXTENSIONS_DIR$")
+_OF_A_RELEASE = re.compile(r"[A-Z0-9]+_VERSION", re.ASCII)  # CUDA_VERSION and its like: read by people alone
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+_FAMILIES = (
+    *("LD_", "GCONV_", "GLIBC_", "MALLOC_", "OPENSSL_", "PYTHON", "PYTEST_", "BASH_", "TORCHMATRIX_", "XDG_"),
+    *("TORCH", "PYTORCH", "TRITON", "AOT", "OPENVINO_", "OV_", "IPEX_"),  # torch and what compiles for it
+    *("CUDA_", "CUBLAS", "CUDNN", "NCCL_", "HIP", "HSA_", "AMD_", "GPU_", "ROCBLAS_", "MIOPEN_", "RCCL_", "TENSILE_"),
+    *("ZE_", "ZES_", "ZET_", "ZEL_", "SYCL_", "UR_", "IGC_", "ONEAPI_DEVICE_", "ONEDNN_", "DNNL_", "MKL_"),
+    *("OMP_", "GOMP_", "KMP_", "OPENBLAS_"),
+    *("ROCP", "ROCTRACER", "CUPTI_", "KINETO_", "INTEL_JIT_", "INTEL_LIBITTNOTIFY"),  # what tools are loaded by
+)
+_EXACT = frozenset(
+    (
+        *("ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS4", "IFS", "CDPATH", "LOCPATH", "NLSPATH"),
+        *("HOME", "USER", "LOGNAME", "TMPDIR", "TMP", "TEMP", "PWD", "OLDPWD", "HF_HOME", "MPLCONFIGDIR"),
+        *("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE", "ROCR_VISIBLE_DEVICES"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "HOSTALIASES", "RES_OPTIONS", "SSLKEYLOGFILE"),
+        "OPENCL_LAYERS",
+    )
+)
+_ELSEWHERE = re.compile(r"INJECTION|_CACHE(_DIR|_PATH)?$|_EXTENSIONS_DIR$")  # a tool to load, a place to write to
 _PLAIN = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "DEBIAN_FRONTEND", LIBRARIES})  # nothing to tell of
+_TOLD = 60  # variables that are named; the others are counted
 
 
 def left_out(env: Mapping[str, str]) -> tuple[str, ...]:
@@ -43,14 +50,14 @@ def left_out(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _steers(name: str) -> bool:
-    if name == LIBRARIES:
+    if name in _FOUND_BY or _OF_A_RELEASE.fullmatch(name):
         return False
     plain = name.upper()
     return (
         _NAME.fullmatch(name) is None
         or plain in _EXACT
-        or plain.startswith(_PREFIXES)
-        or _WRITTEN_TO.search(plain) is not None
+        or plain.startswith(_FAMILIES)
+        or _ELSEWHERE.search(plain) is not None
     )
 
 
@@ -60,13 +67,16 @@ def told(env: Mapping[str, str]) -> tuple[str, ...]:
     stays = sorted(name for name in env if name not in gone and name not in _PLAIN and not name.startswith("LC_"))
     lines = []
     if gone:
-        lines.append(f"variables of the image that are left out: {_names(gone)}")
+        lines.append(f"variables of the image that are left out: {names(gone)}")
     if env.get(LIBRARIES):
         lines.append(f"the image's {LIBRARIES} is kept: {text.one_line(env[LIBRARIES], 200)}")
     if stays:
-        lines.append(f"variables of the image that are kept: {_names(stays)}")
+        lines.append(f"variables of the image that are kept: {names(stays)}")
     return tuple(lines)
 
 
-def _names(names: Sequence[str]) -> str:
-    return text.one_line(", ".join(text.one_line(name, 60) for name in sorted(names)), 400)
+def names(variables: Sequence[str]) -> str:
+    """Names of variables on one line, each as text that we did not write; of very many the rest is counted."""
+    listed = [text.one_line(name, 60) for name in sorted(variables)]
+    more = [f"and {len(listed) - _TOLD} more"] if len(listed) > _TOLD else []
+    return ", ".join((*listed[:_TOLD], *more))

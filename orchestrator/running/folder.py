@@ -98,12 +98,24 @@ def admit(folder: Path, least: int) -> None:
         )
 
 
-def admit_local(folder: Path, mounts: str) -> None:
-    """InfrastructureError when the folder lies on a file system of the network, by the kernel's list of mounts.
+def admit_local(folder: Path) -> None:
+    """InfrastructureError when the folder, made or not yet, lies on a file system of the network.
 
     Whether a lock there holds for every machine is up to the server: two writers of one run could not be ruled out.
     """
-    place = os.path.abspath(folder)  # noqa: PTH100 - as it is named; a link in it was followed by whoever asks
+    with told(MOUNTS):
+        mounts = MOUNTS.read_text(encoding="utf-8", errors="replace")
+    if kind := network_of(os.path.realpath(folder), mounts):
+        raise InfrastructureError(
+            f"the folder is on {kind}, a file system of the network",
+            place=str(folder),
+            cause="what locks and what is on the disk when we are told so is up to its server",
+            hint="give a folder on a local disk with `--runs`",
+        )
+
+
+def network_of(place: str, mounts: str) -> str:
+    """The kind of file system of the network that a path without links is on, by the kernel's list; empty on others."""
     kind, longest = "", -1
     for line in mounts.splitlines():
         fields, _, rest = line.partition(" - ")
@@ -113,13 +125,7 @@ def admit_local(folder: Path, mounts: str) -> None:
         point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), words[4]).rstrip("/")
         if (place == point or place.startswith(f"{point}/")) and len(point) >= longest:
             kind, longest = rest.split()[0], len(point)
-    if kind in _OF_THE_NETWORK:
-        raise InfrastructureError(
-            f"the folder is on {kind}, a file system of the network",
-            place=str(folder),
-            cause="what locks and what is on the disk when we are told so is up to its server",
-            hint="give a folder on a local disk with `--runs`",
-        )
+    return kind if kind in _OF_THE_NETWORK else ""
 
 
 def free_bytes(path: Path) -> int:

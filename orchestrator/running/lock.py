@@ -44,7 +44,8 @@ def held(run: Path) -> Iterator[None]:
 
 @contextmanager
 def created(runs: Path) -> Iterator[Path]:
-    """A new run folder, whose lock is held from its first moment on, as by `held`."""
+    """A new run folder, whose lock is held from its first moment on, as by `held`; none is made where no lock holds."""
+    folder.admit_local(runs)
     folder.make(runs)
     with guarded(runs):
         run = folder.create(runs)
@@ -64,6 +65,7 @@ def held_again(run: Path) -> Iterator[None]:
     """Holds the lock of a run that is to be resumed, as `held`; InputError, and nothing is written, where none is."""
     if not any((run / name).exists() for name in (LOCK, folder.PLAN)):
         raise InputError("there is no run", place=str(run), hint="`torchmatrix runs ls` shows those that are there")
+    folder.admit_local(run)
     with held(run):
         yield
 

@@ -66,7 +66,6 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     """
     say = _while_heard(say)
     folder.admit(out, folder.MIN_FREE)
-    folder.admit_local(out.resolve(), folder.MOUNTS.read_text(encoding="utf-8", errors="replace"))
     with journal.opened(out) as log:
         if resume:
             _resume(plan, out, log, engine, say)

@@ -6,11 +6,12 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
-from planned_run import TINY, check, ended, only_run, started, statuses
+from planned_run import TINY, check, ended, only_run, plan_of, planned, started, statuses
 from small_disk import small_disk
+from tiny_command import command
 
-from orchestrator.errors import InfrastructureError
 from orchestrator.running import folder
 
 RUN = str(TINY.parent / "planned_run.py")
@@ -159,21 +160,37 @@ a line that is none
         ("/over/runs", ""),
     ],
 )
-def test_a_file_system_of_the_network_is_refused_by_name(place: str, kind: str) -> None:
-    if not kind:
-        folder.admit_local(Path(place), MOUNTS)
-        return
-    with pytest.raises(InfrastructureError, match=f"on {kind}, a file system of the network") as refused:
-        folder.admit_local(Path(place), MOUNTS)
-    assert refused.value.place == place
+def test_a_file_system_of_the_network_is_told_by_name(place: str, kind: str) -> None:
+    assert folder.network_of(place, MOUNTS) == kind
 
 
 @pytest.mark.parametrize("kind", ["ceph", "lustre", "gpfs", "beegfs", "fuse.glusterfs", "fuse.ceph-fuse", "fuse.sshfs"])
 def test_each_file_system_of_the_network_is_known(kind: str) -> None:
-    with pytest.raises(InfrastructureError, match=f"on {kind}, a file system of the network"):
-        folder.admit_local(Path("/x/runs"), f"40 22 0:45 / /x rw - {kind} server:/x rw\n")
+    assert folder.network_of("/x/runs", f"40 22 0:45 / /x rw - {kind} server:/x rw\n") == kind
 
 
 @pytest.mark.parametrize("kind", ["ext4", "overlay", "9p", "virtiofs", "fuse.fuse-overlayfs"])
 def test_a_disk_of_this_machine_is_taken(kind: str) -> None:
-    folder.admit_local(Path("/x/runs"), f"40 22 0:45 / /x rw - {kind} x rw\n")
+    assert folder.network_of("/x/runs", f"40 22 0:45 / /x rw - {kind} x rw\n") == ""
+
+
+def test_runs_on_a_file_system_of_the_network_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    """The whole command, behind a link too; a run that came there is not resumed, and not listed any less."""
+    server, plan = tmp_path / "server", tmp_path / "plan.json"
+    server.mkdir()
+    (tmp_path / "link").symlink_to(server)
+    plan.write_bytes(msgspec.json.encode(plan_of((planned("pass", 0),))))
+    ended(command("run", "--engine", "here", "--plan", plan, "--runs", server), 0)
+    run = only_run(server)
+    before = sorted(tmp_path.rglob("*"))
+    mounts = tmp_path.with_name(f"{tmp_path.name}-mounts")
+    mounts.write_text(f"40 22 0:45 / {server} rw - nfs4 server:/x rw\n")
+    for options in (
+        *(("--plan", plan, "--runs", place) for place in (server, server / "new", tmp_path / "link" / "new")),
+        ("--resume", run),
+    ):
+        _, said = ended(command("run", "--engine", "here", *options, MOUNTS=str(mounts)), 4)
+        assert "the folder is on nfs4, a file system of the network" in said
+        assert sorted(tmp_path.rglob("*")) == before
+    listed, _ = ended(command("runs", "ls", "--runs", server, MOUNTS=str(mounts)), 0)
+    assert run.name in listed

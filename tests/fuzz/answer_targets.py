@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -191,17 +191,6 @@ def packages(folder: Path) -> Target:
 # --- uv, the image, the engine ----------------------------------------------------------------------------------------
 
 
-def _of_a_tool(parse: Callable[[], Any]) -> bool:
-    """As `ours`, for a program of this machine that is taken at its word for the form of what it says.
-
-    Where it is in another form some error says so, ours or Python's; what it passes on of others' texts is any text.
-    """
-    try:
-        return ours(parse)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return False
-
-
 def pylock(_: Path) -> Target:
     wheel = f'{{ url = "https://files.example/x/{WHEEL.file}", size = 9, hashes = {{ sha256 = "{SHA}" }} }}'
     seed = 'lock-version = "1.0"\ncreated-by = "uv"\nrequires-python = ">=3.11"\n\n[[packages]]\nname = "torch"\n'
@@ -217,7 +206,7 @@ def pylock(_: Path) -> Target:
             assert [wheel.name for wheel in wheels] == sorted(wheel.name for wheel in wheels)
             assert all(wheel.url and "/" not in wheel.file[:-1] for wheel in wheels if "%2f" not in wheel.url.lower())
 
-        return _of_a_tool(parse)
+        return ours(parse)
 
     return Target("uv's pylock", (seed.encode(), local.encode(), seed.replace("wheels", "sdist").encode()), check)
 
@@ -253,7 +242,7 @@ def image_inspected(_: Path) -> Target:
                 left_out(found.env)
                 volumes_of(found)
 
-        return _of_a_tool(parse)
+        return ours(parse)
 
     return Target("docker image inspect", tuple(json.dumps([each]).encode() for each in (facts, nulls)), check)
 
@@ -271,7 +260,7 @@ def container_inspected(_: Path) -> Target:
             assert msgspec.convert(msgspec.to_builtins(seen), watch.State, strict=True) == seen
             assert volume is None or isinstance(volume, Path)
 
-        return _of_a_tool(parse)
+        return ours(parse)
 
     return Target("docker inspect", tuple(json.dumps(each).encode() for each in seeds), check)
 

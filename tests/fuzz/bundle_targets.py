@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,6 +92,8 @@ class _World:
         return result.status
 
 
+_RELEASE = re.compile(r"v?(?:0+!)?(\d+(?:\.\d+)*)", re.ASCII)
+_LONGEST = 400  # of the name of a test
 _GREEN = frozenset({Status.PASSED, Status.FELL_BACK})
 PASSED, _FAILED = _bundle(failed=False), _bundle(failed=True)
 
@@ -133,16 +136,41 @@ def _truly_green(name: str, data: bytes) -> None:
         assert cases, "green without a case"
         assert not failing, "green with a failed case"
     elif name == formats.PROGRESS:
-        last = json.loads(data.rstrip(b"\n").split(b"\n")[-1])
+        told = [line for line in map(_line, data.split(b"\n")) if line]
+        last = told[-1]
         assert (last["event"], last["exit"], last["tests"]) == ("final", 0, 2), last
+        ends = [line.get("outcome") for line in told if line["event"] == "end"]
+        assert not {"failed", "error"} & set(ends), "green though a test was seen to fail"
     elif name == formats.ENVIRONMENT:
-        seen = json.loads(data)["axes"]
-        told = {axis: text.one_line(seen[axis]).lower() for axis in ("torch_build", "backend")}
-        assert told == {"torch_build": "cpu", "backend": "eager"}
+        seen = {axis: text.one_line(value).lower() for axis, value in json.loads(data)["axes"].items()}
+        assert (seen["torch_build"], seen["backend"]) == ("cpu", "eager"), seen
+        assert _release(seen["torch"])[:3] == [2, 13, 0], seen["torch"]
+        assert _release(seen["python"])[:2] == [3, 11], seen["python"]
     elif name == formats.CELL:
-        assert json.loads(data)["id"] == "c1"
+        asked = json.loads(data)
+        assert asked["id"] == "c1"
+        assert {**asked["axes"], **AXES} == {"backend": "eager", **asked["axes"]}, "green though asked for another cell"
+    elif name == formats.STRUCTURE:
+        json.loads(data)
     else:
-        json.loads(data if name == formats.STRUCTURE else b"{}")
+        assert name == formats.METRICS  # a figure that is no figure is left out: no verdict hangs on it
+
+
+def _line(data: bytes) -> Mapping[str, object]:
+    """A line of progress of a test that has a name, or of the session; empty where it is something else."""
+    try:
+        line = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    is_known = isinstance(line, dict) and line.get("event") in ("start", "end", "final")
+    test = line.get("test", "x") if is_known else ""
+    return line if isinstance(test, str) and 0 < len(test) <= _LONGEST else {}
+
+
+def _release(version: str) -> list[int]:
+    """The numbers that a version begins with, by PEP 440."""
+    found = _RELEASE.match(version.strip())
+    return [int(part) for part in found[1].split(".")] if found else []
 
 
 def _counted(data: bytes) -> tuple[int, int]:
@@ -207,7 +235,7 @@ def metric_rows(_: Path) -> Target:
     def check(data: bytes) -> bool:
         found = metrics.read_metrics(data, "c1")
         for row in found.rows:
-            assert math.isfinite(row.value), row
+            assert math.isfinite(row.value) if row.valid else row.why, row
             assert row.cell == "c1"
             json.loads(msgspec.json.encode(row))
         return bool(found.rows)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.parsers.expat import ExpatError
 
+import bundle_targets
 import msgspec
 import pytest
 from fuzz import fuzzed
@@ -175,7 +176,38 @@ def test_the_laws_can_fail(every: dict[str, Target]) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bundle_targets.judge", believe)
-        for name in ("cell.json", "junit.xml", "progress.jsonl", "SHA256SUMS"):
+        for name in (*BUNDLE, "SHA256SUMS"):
             for data in (b"nothing", b"at", b"all"):
                 with pytest.raises((AssertionError, ExpatError, ValueError)):
                     every[name].check(data)
+
+
+# What a whole bundle with a true sum may say in one file, and be green for a judge that overlooks it.
+LIES = {
+    "cell.json": (b'{"id": "c2"}', {b'"c1"': b'"c2"'}, {b"2.13.0": b"2.12.0"}, {b'"cpu"': b'"cu130"'}),
+    "junit.xml": ({b"</testcase>": b"<error/></testcase>"}, b"<testsuites/>"),
+    "environment.json": (
+        *({b"2.13.0": b"2.12.0"}, {b"2.13.0": b"2.1"}, {b"3.11.2": b"3.12.2"}, {b'"torch"': b'"touch"'}),
+        *({b'"cpu"': b'"cu130"'}, {b"eager": b"inductor"}),
+    ),
+    "progress.jsonl": (
+        *({b"passed": b"failed"}, {b"passed": b"error"}, {b'"exit": 0': b'"exit": 1'}, {b'"tests": 2': b'"tests": 3'}),
+        {b'"final"': b'"start"'},
+    ),
+    "structure.json": (b"nothing",),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_judge_that_overlooks_one_lie_breaks_the_law_of_that_file(name: str) -> None:
+    bundle_targets._truly_green(name, bundle_targets.PASSED[name])
+    for lie in LIES[name]:
+        told = lie if isinstance(lie, bytes) else changed(bundle_targets.PASSED[name], lie)
+        with pytest.raises((AssertionError, LookupError, ValueError)):
+            bundle_targets._truly_green(name, told)
+
+
+def changed(data: bytes, changes: Mapping[bytes, bytes]) -> bytes:
+    ((old, new),) = changes.items()
+    assert old in data
+    return data.replace(old, new, 1)

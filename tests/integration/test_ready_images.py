@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_command import command
 
 from orchestrator.axes import image_axes, image_id
 from orchestrator.images.prepare import prepare_images
@@ -26,6 +27,7 @@ STEERED = """
 ENV LD_PRELOAD=/evil.so LD_AUDIT=/evil.so PYTHONSTARTUP=/evil.py PYTHONPATH=/evil PYTHONHOME=/nowhere \
     BASH_ENV=/evil.sh PROMPT_COMMAND=/evil.sh PYTEST_ADDOPTS=--collect-only \
     PYTEST_PLUGINS=evil CUDA_VISIBLE_DEVICES=7 HOME=/nowhere \
+    OPENSSL_CONF=/evil.cnf CUDA_INJECTION64_PATH=/evil.so HSA_TOOLS_LIB=/evil.so TORCHDYNAMO_DISABLE=1 \
     LD_LIBRARY_PATH=/usr/lib/vendor VENDOR_RELEASE=26.11 VENDOR_TOKEN=hunter2
 VOLUME /data
 ENTRYPOINT ["/bin/false"]
@@ -67,6 +69,50 @@ def docker(*words: str, stdin: str | None = None) -> str:
 
 def torchmatrix(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, check=False, timeout=1500)
+
+
+# Enough of torch and pytest to be asked for them.
+TINY_TORCH = """
+RUN mkdir -p $SITE/torch $SITE/pytest-9.1.0.dist-info \
+    && printf 'from torch import version\\nfrom torch.version import __version__\\n' > $SITE/torch/__init__.py \
+    && printf '__version__ = "2.13.0+cpu"\\ncuda = None\\nhip = None\\n' > $SITE/torch/version.py \
+    && printf 'Metadata-Version: 2.1\\nName: pytest\\nVersion: 9.1.0\\n' > $SITE/pytest-9.1.0.dist-info/METADATA
+""".replace("$SITE", "/usr/lib/python3/dist-packages")
+LEFT_OUT = {
+    **dict.fromkeys(("LD_AUDIT", "OPENSSL_CONF", "CUDA_INJECTION64_PATH", "HSA_TOOLS_LIB"), "/evil"),
+    **dict.fromkeys(("TORCHDYNAMO_DISABLE", "TRITON_INTERPRET", "NVIDIA_TF32_OVERRIDE", "OMP_NUM_THREADS"), "1"),
+    "TORCH_LOGS": "+all",
+}
+KEPT = {"LD_LIBRARY_PATH": "/usr/lib/vendor", "CUDA_HOME": "/cuda", "TRITON_PTXAS_PATH": "/cuda/ptxas", "VENDOR": "x"}
+
+
+def test_a_cell_sees_its_rows_variables_and_none_of_the_image_that_steers(python_image: str, tmp_path: Path) -> None:
+    """By what the process in the container has, not by what we say that it has."""
+    name = f"torchmatrix-test/steering:{uuid.uuid4().hex[:12]}"
+    env = " ".join(f"{name}={value}" for name, value in {**LEFT_OUT, **KEPT}.items())
+    docker("build", "--quiet", f"--tag={name}", "-", stdin=f"FROM {python_image}\nUSER root\n{TINY_TORCH}ENV {env}\n")
+    try:
+        found = docker("image", "inspect", "--format={{.Id}}", name)
+        row = f"{{name: ready, image: '{found}', env: DOES=show CELL=0 OMP_NUM_THREADS=3 TORCHDYNAMO_DISABLE=0}}"
+        (tmp_path / "matrix.yaml").write_text(
+            f"version: 1\naxes: {{}}\nproduction: [{row}]\nlimits: {{memory: 1GiB}}\n"
+        )
+        cache = str(tmp_path / "cache")
+        options = ("--matrix", tmp_path / "matrix.yaml", "--runs", tmp_path / "runs")
+        process = command("run", *options, TORCHMATRIX_CACHE=cache)
+        told = process.communicate(timeout=300)
+        assert process.returncode == 0, told
+    finally:
+        docker("rmi", "--force", name)
+    (log,) = tmp_path.glob("runs/*/cells/*/attempt-1/log.txt")
+    seen = json.loads(log.read_text())
+    assert {name: value for name, value in seen.items() if name in LEFT_OUT} == {
+        "OMP_NUM_THREADS": "3",
+        "TORCHDYNAMO_DISABLE": "0",
+    }
+    assert seen.items() >= KEPT.items()
+    (gone,) = (line for line in relaxed(tmp_path, "ready").splitlines() if "left out" in line)
+    assert set(gone.partition(": ")[2].split(", ")) == LEFT_OUT.keys()
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +201,8 @@ def test_what_an_image_says_of_how_to_run_it_is_left_aside_and_told(folder: Path
     assert "the image's LD_LIBRARY_PATH is kept: /usr/lib/vendor" in told
     (gone,) = (line for line in told.splitlines() if "left out" in line)
     for name in ("LD_PRELOAD", "LD_AUDIT", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "BASH_ENV", "PROMPT_COMMAND",
-                 "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CUDA_VISIBLE_DEVICES"):  # fmt: skip
+                 "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CUDA_VISIBLE_DEVICES", "OPENSSL_CONF", "CUDA_INJECTION64_PATH",
+                 "HSA_TOOLS_LIB", "TORCHDYNAMO_DISABLE"):  # fmt: skip
         assert name in gone
     (kept,) = (line for line in told.splitlines() if "that are kept" in line)
     assert "VENDOR_RELEASE" in kept

@@ -82,6 +82,23 @@ def test_the_edge_is_planned_where_it_is_asked_for(torchmatrix: Run, tmp_path: P
     assert "torch=2.6.0 torch_build=cu130" in shown  # no such wheel: a pair that cannot be covered, with its rule
 
 
+# reliability row 10: more cells than the cap, of a file that is read whole
+def test_more_cells_than_the_cap_are_refused_with_both_before_anything_is_made(
+    torchmatrix: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "matrix.yaml"
+    rows = "".join(f"  - {{name: r{number}, image: 'sha256:{number:064x}'}}\n" for number in range(10_001))
+    file.write_text(f"version: 1\naxes: {{}}\nproduction:\n{rows}")
+    for verb in ("plan", "run"):
+        done = torchmatrix(verb)
+        assert done.returncode == errors.ExitCode.BAD_INPUT, done.stderr
+        assert done.stderr.splitlines()[-2:] == [
+            "error: matrix.yaml: 10001 cells are more than the 10000 of one plan",
+            "hint: select fewer with `--select`, or give `edge` a smaller `budget`",
+        ]
+        assert list(tmp_path.iterdir()) == [file]
+
+
 # reliability row 13: a combination that has no wheel
 def test_a_row_without_a_wheel_is_skipped_in_sight_and_an_error_by_name(torchmatrix: Run, tmp_path: Path) -> None:
     file = tmp_path / "matrix.yaml"

@@ -1,7 +1,7 @@
 """What a file must be before its content is looked at; every refusal is one line and nothing hangs."""
 
-import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -44,16 +44,20 @@ def test_a_path_with_a_nul() -> None:
         read(Path("a\0b"))
 
 
-def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Root reads every file, so it is the system's refusal that is put in place, not the file's mode."""
-
-    def refuse(*_: object) -> int:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-    path = tmp_path / "closed"
-    path.touch()
-    monkeypatch.setattr(os, "open", refuse)
-    assert refusal(path) == ": cannot be read: Permission denied"
+def test_an_unreadable_file() -> None:
+    """Root reads every file, so it is somebody else for a while, in a folder that everybody may enter."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        path = Path(folder) / "closed"
+        path.touch()
+        path.parent.chmod(0o755)
+        path.chmod(0o600 if os.geteuid() == 0 else 0)
+        if os.geteuid() == 0:
+            os.seteuid(65534)
+        try:
+            assert refusal(path) == ": cannot be read: Permission denied"
+        finally:
+            if os.getuid() == 0:
+                os.seteuid(0)
 
 
 def test_a_file_over_the_cap_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -102,6 +102,13 @@ def test_more_cells_than_the_cap_are_counted_and_refused(make: SimpleNamespace) 
         plan_of(make.matrix(*rows))
 
 
+def test_cells_at_the_edge_count_too(make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.planning.plan.MAX_CELLS", 2)
+    matrix = make.matrix(make.row("r", make.cpu), axes=section(make), edge=Edge(neighbours=("previous", "next")))
+    with pytest.raises(InputError, match=r"^matrix.yaml: \d+ cells are more than the 2 of one plan"):
+        plan_of(matrix, tiers=frozenset(Tier))
+
+
 def ids_and_their_owners(value: object, path: str = "") -> Iterator[str]:
     """The path of each `id` key in a document."""
     if isinstance(value, dict):
