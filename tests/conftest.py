@@ -1,22 +1,23 @@
 """What all tests share: the engine that docker tests need, a small image, a task, and guards around unit tests."""
 
 import os
-import shutil
 import signal
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
+import private_engine as private
 import pytest
+import python_image as image_of_python
+from private_engine import PrivateEngine
+from python_image import NAME as PYTHON_IMAGE
 
 from orchestrator.engines.docker import connection
 from orchestrator.engines.task import INPUTS, RESULTS, Task
 from orchestrator.model import ContainerNeeds, Image, Limits, Placement, PlannedCell
-from orchestrator.settings import load_site
 from orchestrator.vocabulary import Tier
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 UNIT = Path(__file__).parent / "unit"
 MAY_SKIP = Path(__file__).parent / "may_skip.txt"
 NOT_OURS = Path(__file__).parent / "may_skip_in_ci.txt"
-PYTHON_IMAGE = "torchmatrix-test/python:bookworm"  # minbase and python3, no torch; kept between sessions
 
 
 # A busy machine is no counterexample: hypothesis would fail an example that takes over 200 ms.
@@ -51,35 +51,27 @@ def docker_engine() -> Iterator["APIClient"]:
 
 
 @pytest.fixture(scope="session")
-def python_image(docker_engine: "APIClient", tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An image with Python where our images have it; made once by mmdebstrap, in some 20 s."""
-    if docker_engine.images(PYTHON_IMAGE):
-        return PYTHON_IMAGE
-    if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
-        _unavailable("the test image is made by mmdebstrap as root: apt-get install mmdebstrap")
-    memory = Path("/dev/shm")
-    place = (
-        memory / f"torchmatrix-test-{os.getpid()}" if os.access(memory, os.W_OK) else tmp_path_factory.mktemp("root")
-    )
-    place.mkdir(exist_ok=True)
-    try:
-        archive = place / "root.tar"
-        python = 'mkdir -p "$1/opt/venv/bin" && ln -s /usr/bin/python3 "$1/opt/venv/bin/python"'
-        subprocess.run(
-            [
-                *("mmdebstrap", "--quiet", "--variant=minbase", "--include=python3", "--dpkgopt=force-unsafe-io"),
-                *(f"--customize-hook={python}", "bookworm", archive),
-                *([f"deb {mirror} bookworm main"] if (mirror := load_site(os.environ).apt_mirror) else []),
-            ],
-            check=True,
-            timeout=600,
-            env={**os.environ, "TMPDIR": str(place)},
-        )
-        repository, tag = PYTHON_IMAGE.split(":")
-        docker_engine.import_image_from_file(str(archive), repository, tag)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-    return PYTHON_IMAGE
+def python_image(docker_engine: "APIClient") -> str:
+    """The name of an image with Python where our images have it."""
+    if why := image_of_python.why_not(docker_engine):
+        _unavailable(why)
+    return image_of_python.python_image(docker_engine)
+
+
+@pytest.fixture(scope="session")
+def private_daemon(python_image: str) -> Iterator[PrivateEngine]:
+    """A Docker daemon of the tests' own, which has that image."""
+    if why := private.why_not():
+        _unavailable(why)
+    with private.private_engine(python_image) as engine:
+        yield engine
+
+
+@pytest.fixture
+def private_engine(private_daemon: PrivateEngine) -> PrivateEngine:
+    """The same, which answers, though another test stopped it."""
+    private_daemon.start()
+    return private_daemon
 
 
 @pytest.fixture

@@ -104,6 +104,10 @@ class CellEngine(FakeEngine):
         with suppress(FileNotFoundError):
             self.path.with_suffix(".away").rename(self.path)
 
+    def left(self) -> list[str]:
+        """The containers that nobody has removed."""
+        return list(self.containers)
+
 
 @contextmanager
 def cell_engine(folder: Path) -> Iterator[CellEngine]:

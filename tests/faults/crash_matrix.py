@@ -1,28 +1,37 @@
 """The crash matrix: every step of a run's journal, at its begin and at its end, times everything that can befall it.
 
-python crash_matrix.py      runs all of it and prints the table; the tests run a part that changes with the commit.
+python crash_matrix.py      runs all of it and prints its two tables; the tests run a part that changes with the commit.
+
+The first table is of a played engine, which also refuses calls; it takes some ten minutes of two cores. The second is
+of a Docker daemon of its own, which is really stopped and started again; it takes some ten more, and root's rights.
 
 After each fault the run is resumed, and one checker looks at everything that is left: see `whole`.
 """
 
 import hashlib
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from xml.etree import ElementTree as ET
 
-from cell_engine import CellEngine, cell_engine
+from cell_engine import cell_engine
 from planned_run import check, ended, only_run, paused, started, statuses
+from private_engine import private_engine
+from python_image import python_image
 
+from orchestrator.engines.docker import connection
 from orchestrator.running import journal
 from orchestrator.running.attempts import verify
 from orchestrator.vocabulary import Step
@@ -38,6 +47,9 @@ POINTS = (
     *(f"{step}:{state}:{count} after start" for step, count in SECOND.items() for state in ("begin", "end")),
 )
 CASES = tuple(product(POINTS, KINDS))
+# A real engine refuses no call because a test wants it.
+REAL_POINTS = tuple(point for point in POINTS if point.partition(":")[2] != "failed" and " after " not in point)
+REAL_CASES = tuple(product(REAL_POINTS, KINDS))
 DOES = ("pass", "fail", "pass")
 STATUSES = ["passed", "failed", "passed"]
 ERROR = ["passed", "error", "passed"]
@@ -73,48 +85,69 @@ def commit() -> str:
 def sample(every: Sequence[Item], commit: str, share: int) -> tuple[Item, ...]:
     """One in `share`, by the commit: in the course of some commits all are run, and the same for the same one.
 
-    A commit that breaks something keeps failing when its tests are run again. Of the matrix one case in seven is run:
-    seven shares no factor with the numbers of kinds, states and steps, so that each sample has some of each.
+    A commit that breaks something keeps failing when its tests are run again. Of the matrix one case in seven is run,
+    in a real engine one in eleven: neither shares a factor with the numbers of kinds, states and steps, so that each
+    sample has some of each.
     """
     return tuple(every[int(hashlib.sha256(commit.encode()).hexdigest(), 16) % share :: share])
 
 
+class Engine(Protocol):
+    """An engine that can go away while a run lasts; `environ` has a run use it, and an image that it has."""
+
+    environ: dict[str, str]
+
+    def stop(self) -> None:
+        """It is gone when this returns."""
+
+    def start(self) -> None:
+        """It answers when this returns; nothing happens when it was never gone."""
+
+    def left(self) -> Sequence[str]:
+        """What a run made in it, and did not remove."""
+
+
 def case(point: str, kind: str, folder: Path) -> str:
-    """Lets the fault happen, resumes, checks; how the run ended. AssertionError where anything is not as it must be."""
-    runs, marks = folder / "runs", folder / "marks"
+    """One case on a played engine; see `survived`."""
     place, _, trouble = point.partition(" after ")
     trouble = trouble or place.removesuffix(":failed") * place.endswith(":failed")
-    struck = "pause" if kind == "engine-stop" else kind
     with cell_engine(folder) as engine:
         engine.refused_once = {trouble: REFUSED[trouble]} if trouble else {}
-        process = started("run", runs, *DOES, fault=f"{place}={struck}", FAULT_MARKS=str(marks), **engine.environ)
-        if kind == "engine-stop":
-            assert paused(process), process.communicate()
-            engine.stop()
-            process.send_signal(signal.SIGCONT)
-        _, said = process.communicate(timeout=60)
-        came, *full = marks.read_text().splitlines() if marks.exists() else ["nothing"]
-        assert (came, bool(full)) == (struck, (kind == "enospc") and (point, kind) not in HARMLESS), (came, full, said)
-        assert process.returncode == code_of(point, kind), (process.returncode, said)
-        engine.start()
-        run = only_run(runs)
-        before = committed(run)
-        told = reported(said)
-        if not (run / "plan.json").exists():
-            ended(started("resume", run, **engine.environ), 2)
-            assert (point, told, before, engine.made) == ("plan:begin", {}, {}, 0)
-            return f"{process.returncode}, nothing was begun"
-        ended(started("resume", run, **engine.environ), 0)
-        whole(run, engine, ERROR if (point, kind) in LOST else STATUSES, told=told, before=before)
-        files = contents(run)
-        ended(started("resume", run, **engine.environ), 0)
-        assert contents(run) == files, "a second resume changed something"
+        return survived(point, kind, folder, engine)
+
+
+def survived(point: str, kind: str, folder: Path, engine: Engine) -> str:
+    """Lets the fault happen, resumes, checks; how the run ended. AssertionError where anything is not as it must be."""
+    runs, marks = folder / "runs", folder / "marks"
+    struck = "pause" if kind == "engine-stop" else kind
+    fault = f"{point.partition(' after ')[0]}={struck}"
+    process = started("run", runs, *DOES, fault=fault, FAULT_MARKS=str(marks), **engine.environ)
+    if kind == "engine-stop":
+        assert paused(process), process.communicate()
+        engine.stop()
+        process.send_signal(signal.SIGCONT)
+    _, said = process.communicate(timeout=60)
+    came, *full = marks.read_text().splitlines() if marks.exists() else ["nothing"]
+    assert (came, bool(full)) == (struck, (kind == "enospc") and (point, kind) not in HARMLESS), (came, full, said)
+    assert process.returncode == code_of(point, kind), (process.returncode, said)
+    engine.start()
+    run = only_run(runs)
+    before = committed(run)
+    told = reported(said)
+    if not (run / "plan.json").exists():
+        ended(started("resume", run, **engine.environ), 2)
+        assert (point, told, before, engine.left()) == ("plan:begin", {}, {}, [])
+        return f"{process.returncode}, nothing was begun"
+    ended(started("resume", run, **engine.environ), 0)
+    whole(run, ERROR if (point, kind) in LOST else STATUSES, told=told, before=before)
+    assert engine.left() == []
+    files = contents(run)
+    ended(started("resume", run, **engine.environ), 0)
+    assert contents(run) == files, "a second resume changed something"
     return f"{process.returncode}, resumed"
 
 
-def whole(
-    run: Path, engine: CellEngine, became: Sequence[str], *, told: Mapping[str, str], before: Mapping[Path, bytes]
-) -> None:
+def whole(run: Path, became: Sequence[str], *, told: Mapping[str, str], before: Mapping[Path, bytes]) -> None:
     """The checker: what holds for a run that was resumed to its end, whatever had happened.
 
     Each planned cell has exactly one result, the one that it would have had; what was told or committed before the
@@ -137,7 +170,6 @@ def whole(
     for attempt in run.glob("cells/*/attempt-*"):
         assert not list(attempt.glob(".*")), "a half file was left"
         sums(attempt)
-    assert engine.containers == {}
 
 
 def sums(attempt: Path) -> None:
@@ -164,30 +196,39 @@ def contents(run: Path) -> dict[Path, bytes]:
     return {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
 
 
-def tried(cases: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What became of each case, two at a time; `FAILED: why` where something was not as it must be."""
+def tried(
+    cases: Iterable[tuple[str, str]], outcome: Callable[[str, str, Path], str], *, at_once: int
+) -> dict[tuple[str, str], str]:
+    """What became of each case, so many at a time; `FAILED: why` where something was not as it must be."""
 
     def one(asked: tuple[str, str]) -> str:
         with tempfile.TemporaryDirectory(prefix="crash-") as folder:
             try:
-                return case(*asked, Path(folder))
+                return outcome(*asked, Path(folder))
             except Exception as error:  # noqa: BLE001 - the table has a line for each case
                 return f"FAILED: {type(error).__name__}: {str(error)[:2000]}"
 
     cases = tuple(cases)
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(at_once) as pool:
         return dict(zip(cases, pool.map(one, cases), strict=True))
 
 
-def main() -> int:
-    """The whole matrix as a table: how the run ended at the fault, and whether everything held after it."""
-    found = tried(CASES)
+def table(title: str, points: Iterable[str], found: Mapping[tuple[str, str], str]) -> int:
+    """Prints how the run ended at each fault, and whether everything held after it; how many cases failed."""
     failed = {asked: became for asked, became in found.items() if became.startswith("FAILED")}
-    table = [("", *KINDS), *((point, *(found[point, kind].split(":")[0] for kind in KINDS)) for point in POINTS)]
-    lines = ["".join(f"{column:24}" for column in row) for row in table]
+    rows = [(title, *KINDS), *((point, *(found[point, kind].split(":")[0] for kind in KINDS)) for point in points)]
+    lines = ["".join(f"{column:24}" for column in row) for row in rows]
     lines += [f"{'='.join(asked)}\n{became}" for asked, became in failed.items()]
-    sys.stdout.write("\n".join(lines) + f"\n{len(found) - len(failed)} of {len(found)} hold\n")
-    return int(bool(failed))
+    sys.stdout.write("\n".join(lines) + f"\n{len(found) - len(failed)} of {len(found)} hold\n\n")
+    return len(failed)
+
+
+def main() -> int:
+    """The whole matrix, on either engine."""
+    failed = table("a played engine", POINTS, tried(CASES, case, at_once=2))
+    with closing(connection.client(os.environ)) as machine, private_engine(python_image(machine)) as engine:
+        found = tried(REAL_CASES, partial(survived, engine=engine), at_once=1)
+    return int(bool(failed + table("a Docker daemon", REAL_POINTS, found)))
 
 
 if __name__ == "__main__":

@@ -24,10 +24,11 @@ def ready(docker_engine: "APIClient", python_image: str) -> dict[str, str]:
     return {"ENGINE": "docker", "READY_IMAGE": docker_engine.inspect_image(python_image)["Id"]}
 
 
-def containers(client: "APIClient", run: Path) -> list[str]:
-    """The containers of the run, running or not."""
-    found = client.containers(all=True, filters={"label": f"{labels.RUN}={run.name}"})
-    return [container["Id"] for container in found]
+def left(client: "APIClient", run: Path) -> list[str]:
+    """The containers of the run, running or not, and its volumes."""
+    wanted = {"label": f"{labels.RUN}={run.name}"}
+    containers = [container["Id"] for container in client.containers(all=True, filters=wanted)]
+    return containers + [volume["Name"] for volume in client.volumes(filters=wanted)["Volumes"] or ()]
 
 
 @pytest.mark.parametrize(
@@ -43,10 +44,10 @@ def test_a_killed_run_is_resumed_and_leaves_no_container(
 ) -> None:
     ended(started("run", tmp_path, "pass", "fail", fault=fault, **ready), -signal.SIGKILL)
     run = only_run(tmp_path)
-    assert bool(containers(docker_engine, run)) == (fault in WITH_A_CONTAINER)
+    assert bool(left(docker_engine, run)) == (fault in WITH_A_CONTAINER)
     ended(started("resume", run, **ready), 0)
     assert statuses(run) == ["passed", "failed"]
-    assert containers(docker_engine, run) == []
+    assert left(docker_engine, run) == []
     check(run)
 
 
@@ -58,7 +59,7 @@ def test_a_disk_that_fails_a_run_leaves_no_container(
     run = only_run(tmp_path)
     ended(started("resume", run, **ready), 0)
     assert statuses(run) == ["passed"]
-    assert containers(docker_engine, run) == []
+    assert left(docker_engine, run) == []
     check(run)
 
 
@@ -68,12 +69,12 @@ def test_a_container_removed_between_two_steps_is_made_again(
     process = started("run", tmp_path, "pass", fault="create:end=pause", **ready)
     assert paused(process)
     run = only_run(tmp_path)
-    (made,) = containers(docker_engine, run)
+    made, _ = left(docker_engine, run)
     docker_engine.remove_container(made, v=True, force=True)
     process.send_signal(signal.SIGCONT)
     ended(process, 0)
     assert statuses(run) == ["passed"]
-    assert containers(docker_engine, run) == []
+    assert left(docker_engine, run) == []
     check(run, attempts={"0-pass": 2})
 
 
@@ -84,4 +85,4 @@ def test_a_stopped_run_leaves_no_container(docker_engine: "APIClient", ready: di
     ended(process, 130)
     run = only_run(tmp_path)
     assert statuses(run) == ["cancelled", "not-run"]
-    assert containers(docker_engine, run) == []
+    assert left(docker_engine, run) == []

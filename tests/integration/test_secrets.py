@@ -23,6 +23,7 @@ from deep_search import files_with
 from msgspec.structs import replace
 from planned_run import HOST, TINY, check, new_run, plan_of, planned, statuses
 from tiny_command import command
+from tiny_site import CPU, site_of
 
 from orchestrator.axes import image_id
 from orchestrator.engines.docker.run import DockerEngine
@@ -47,9 +48,6 @@ if TYPE_CHECKING:
 PART = "81xWq7Lk"  # of the value, however it is written
 VALUE = f'hunter22-<"Zq&{PART}">-é'
 SOURCE = SecretSource(name="TOKEN", env="CI_TOKEN")
-TORCH = "from torch import version\nfrom torch.version import __version__\n"
-VERSION = "__version__ = '2.13.0+cpu'\ncuda = None\nhip = None\n"
-CPU = {"torch": "2.13.0", "torch_build": "cpu", "python": "3.11"}
 
 
 @pytest.fixture(autouse=True)
@@ -142,31 +140,7 @@ def bare(python_image: str) -> Iterator[str]:
 @pytest.fixture
 def tiny_site(bare: str, tmp_path: Path) -> Site:
     """A site with a torch of two lines, and what goes beside it."""
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    for name, version, files in (
-        ("torch", "2.13.0+cpu", {"torch/__init__.py": TORCH, "torch/version.py": VERSION}),
-        ("numpy", "2.4.5", {"numpy.py": ""}),
-        ("numpy", "2.4.6", {"numpy.py": ""}),
-        ("pytest", "9.1.0", {"pytest.py": ""}),
-    ):
-        info = f"{name}-{version}.dist-info"
-        files |= {
-            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        }
-        with zipfile.ZipFile(wheels / f"{name}-{version}-py3-none-any.whl", "w") as archive:
-            for path, content in files.items():
-                archive.writestr(path, content)
-            archive.writestr(f"{info}/RECORD", "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"]))
-    (tmp_path / "index").mkdir()
-    return replace(
-        load_site({"HOME": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}),
-        indexes={"": (tmp_path / "index").as_uri()},
-        find_links=(str(wheels),),
-        bases={"debian12": bare},
-        cache=tmp_path / "cache",
-    )
+    return site_of(bare, tmp_path)
 
 
 @pytest.fixture
