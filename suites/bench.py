@@ -51,7 +51,8 @@ class Bench:
     def random(self, *shape: int, precision: str = "fp32", salt: int = 0) -> torch.Tensor:
         """Normal random numbers, the same on every device: they are drawn on the processor."""
         generator = torch.Generator().manual_seed(self.cell.seed * 1000 + salt)
-        return torch.randn(*shape, generator=generator).to(dtype(precision)).to(self.device.place())
+        wanted = getattr(torch, self.device.e4m3()) if precision == "fp8" else dtype(precision)
+        return torch.randn(*shape, generator=generator).to(wanted).to(self.device.place())
 
     def module(self, make: Callable[[], torch.nn.Module], precision: str = "fp32") -> torch.nn.Module:
         """A module with seeded parameters, on the device."""

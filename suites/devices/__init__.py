@@ -16,6 +16,10 @@ A module of this folder is a device when it has a PREFERENCE: how early `auto` t
     samples(call, n)       seconds of each of n calls
     conditions(index)      clock (MHz), temperature (C), power (W), throttle reasons now: None where it cannot be read
     counters(index)        errors that the hardware counts, by name; empty where they cannot be read
+    lacking(precision)     why it cannot be asked for products in a precision; empty: it can; None: a small one tells
+    UNWRITTEN              texts, beside products.UNWRITTEN, with which torch refuses what it lacks for this device
+    e4m3()                 torch's name of the fp8 numbers that it multiplies
+    tf32()                 a context in which products of fp32 may be TensorFloat-32's; entered where it has them
     units()                compute units as torch counts them, None where it does not
     firmware()             its version, or an empty text
     TIMER, STATISTIC       how `samples` is timed, and how its figures become one

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, readings, timing
-from suites.devices import checks
+from suites.devices import checks, products
 
 PREFERENCE = 100  # the last: it is always there
 SEEN = ("x86_64",)
@@ -16,10 +16,14 @@ TIMER = "perf_counter"
 STATISTIC = "min"  # what disturbs a processor only ever adds time
 COLLECTIVE = "gloo"
 STICKY = ""
+UNWRITTEN = ""
 ERRORS = {
     r"DefaultCPUAllocator: (can't|not enough) |Cannot allocate memory": exits.OUT_OF_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def count() -> int:
@@ -91,6 +95,13 @@ def peak() -> int:
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def lacking(precision: str) -> Optional[str]:
+    """Torch has products in the narrow precisions since some version each, and says so."""
+    if precision == "tf32":
+        return "not applicable: TensorFloat-32 is not asked of a processor"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
 
 
 def units() -> Optional[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, readings, timing
-from suites.devices import checks, names, nvml
+from suites.devices import checks, names, nvml, products
 
 PREFERENCE = 10
 SEEN = ()
@@ -20,6 +20,10 @@ STICKY = (
     r"illegal memory access|device-side assert|unspecified launch failure|misaligned address|illegal instruction|"
     r"invalid program counter|invalid address space|hardware stack error|uncorrectable (NVLink|ECC)|launch timed out|"
     r"GPU is lost|fallen off the bus"
+)
+UNWRITTEN = (
+    # github.com/meta-pytorch/float8_experimental/issues/197, github.com/Comfy-Org/ComfyUI/issues/4539
+    r"torch\._scaled_mm is only supported on|_scaled_mm_out_cuda is not compiled for this platform"
 )
 ERRORS = {
     r"out of memory|STATUS_ALLOC_FAILED": exits.OUT_OF_MEMORY,
@@ -37,6 +41,11 @@ ERRORS = {
     r"No space left on device.*shm": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+_LEAST = {"tf32": (8, 0), "bf16": (8, 0), "fp8": (8, 9)}
+"""Compute capability from which devices have the precision in their matrix units."""
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def count() -> int:
@@ -143,6 +152,17 @@ def peak() -> int:
     import torch
 
     return torch.cuda.max_memory_allocated()
+
+
+def lacking(precision: str) -> Optional[str]:
+    """By its compute capability; older torch has no fp8 products for all that could."""
+    import torch
+
+    least, has = _LEAST.get(precision, (0, 0)), torch.cuda.get_device_capability()
+    if has >= least:
+        return None if precision == "fp8" else ""
+    need, told = (".".join(map(str, one)) for one in (least, has))
+    return f"not applicable: {precision} needs compute capability {need}, this device has {told}"
 
 
 def units() -> Optional[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, timing
-from suites.devices import checks
+from suites.devices import checks, products
 
 PREFERENCE = 30
 SEEN = ()
@@ -13,12 +13,21 @@ TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "none"
 STICKY = ""
+UNWRITTEN = (
+    # github.com/pytorch/pytorch/issues/148420
+    r"to the MPS backend but it does not have support for that dtype|"
+    # github.com/pytorch/torchchat/issues/616, github.com/oobabooga/textgen/issues/5216
+    r"MPS BFloat16 is only supported on MacOS|BFloat16 is not supported on MPS"
+)
 ERRORS = {
     r"MPS backend out of memory|Insufficient Memory": exits.OUT_OF_MEMORY,
     r"Caused GPU Timeout Error|GPU Hang": exits.HANG,
     r"Caused GPU Address Fault|Discarded \(victim of GPU error": exits.DEVICE_LOST,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def count() -> int:
@@ -100,6 +109,13 @@ def peak() -> int:
     import torch
 
     return torch.mps.driver_allocated_memory()
+
+
+def lacking(precision: str) -> Optional[str]:
+    """What it has depends on the system and on torch, which says so."""
+    if precision == "tf32":
+        return "not applicable: torch has no switch for TensorFloat-32 on mps"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
 
 
 def units() -> Optional[int]:

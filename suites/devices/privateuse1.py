@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, timing
-from suites.devices import checks, names
+from suites.devices import checks, names, products
 
 PREFERENCE = 40
 SEEN = ()
@@ -21,12 +21,16 @@ TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "none"
 STICKY = r"device lost"
+UNWRITTEN = ""
 ERRORS = {
     r"out of memory": exits.OUT_OF_MEMORY,
     r"device lost": exits.DEVICE_LOST,
     r"No space left on device": exits.OUT_OF_DISK,
 }
 _UNNAMED = "privateuseone"
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def name() -> str:
@@ -113,6 +117,13 @@ def reset_peak() -> None:
 def peak() -> int:
     """Bytes allocated at most since the reset; 0 where its module does not tell."""
     return int(_call(_module(), "max_memory_allocated", 0))
+
+
+def lacking(precision: str) -> Optional[str]:
+    """Not known: a small product tells."""
+    if precision == "tf32":
+        return f"not applicable: no switch for TensorFloat-32 is known of {name()}"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
 
 
 def units() -> Optional[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from suites import exits, readings
-from suites.devices import checks, cuda, names, sysfs
+from suites.devices import checks, cuda, names, products, sysfs
 
 PREFERENCE = 11
 SEEN = ()
@@ -18,6 +18,10 @@ COLLECTIVE = "nccl"  # RCCL answers to this name
 STICKY = (
     r"Memory access fault by GPU|GPU Hang|HSA_STATUS_ERROR_EXCEPTION|unspecified launch failure|illegal memory access|"
     r"device-side assert|hipErrorLaunchFailure|hipErrorIllegalAddress|hipErrorECCNotCorrectable"
+)
+UNWRITTEN = (
+    # github.com/pytorch/pytorch/pull/117822, github.com/pytorch/ao/issues/1066
+    r"torch\._scaled_mm is only supported on|Cannot convert ScalarType \w+ to hipDataType"
 )
 ERRORS = {
     r"GPU Hang|launch timed out": exits.HANG,
@@ -32,6 +36,7 @@ ERRORS = {
     **{pattern: word for pattern, word in cuda.ERRORS.items() if "No space" in pattern or "shared memory" in pattern},
 }
 
+tf32 = products.tf32
 place = cuda.place
 places = cuda.places
 exact = cuda.exact
@@ -77,6 +82,34 @@ def deep_health(seconds: float) -> checks.Deep:
     return checks.deep(sys.modules[__name__], seconds)
 
 
+def lacking(precision: str) -> Optional[str]:
+    """By the architecture: matrix units for TensorFloat-32 are in gfx94x alone, for fp8 in it, gfx95x and gfx12.
+
+    rocm.docs.amd.com/projects/hipBLASLt, data type support; torch computes in the former since 2.7
+    (github.com/pytorch/pytorch/pull/144145), and some releases only where HIPBLASLT_ALLOW_TF32 is 1 (removed by
+    github.com/pytorch/pytorch/pull/162998): those say that the switch is off however it is set.
+    """
+    import torch
+
+    arch = _arch()
+    if precision == "fp8" and not arch.startswith(("gfx94", "gfx95", "gfx12")):
+        return f"not applicable: fp8 needs gfx94x, gfx95x or gfx12, this device is {arch}"
+    if precision != "tf32":
+        return None if precision in {"fp16", "bf16", "fp8"} else ""
+    if not arch.startswith("gfx94"):
+        return f"not applicable: TensorFloat-32 needs gfx94x, this device is {arch}"
+    if tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) < (2, 7):
+        return f"this build lacks it: torch {torch.__version__} computes no TensorFloat-32 on ROCm"
+    with tf32():
+        on = bool(torch.backends.cuda.matmul.allow_tf32)
+    return "" if on else "not applicable: this torch allows TensorFloat-32 only where HIPBLASLT_ALLOW_TF32 is 1"
+
+
+def e4m3() -> str:
+    """gfx94x multiplies numbers without a negative zero, later devices those of everyone else (hipBLASLt, as above)."""
+    return "float8_e4m3fnuz" if _arch().startswith("gfx94") else products.E4M3
+
+
 def conditions(index: int = 0) -> Dict[str, Any]:
     """Clock, heat and power now."""
     return sysfs.amd_conditions(_folder(index))
@@ -113,6 +146,12 @@ def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
         "umd_from": umd_from,
     }
     return {"gpu": names.short(name), "driver": _driver(), "partition": partition}, facts
+
+
+def _arch() -> str:
+    import torch
+
+    return str(getattr(torch.cuda.get_device_properties(0), "gcnArchName", "")).split(":", 1)[0] or "unknown"
 
 
 def _driver() -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from suites import exits, readings, timing
-from suites.devices import checks, names, sysfs
+from suites.devices import checks, names, products, sysfs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,7 @@ TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "xccl"
 STICKY = r"DEVICE_LOST"
+UNWRITTEN = ""
 ERRORS = {
     r"OUT_OF_(DEVICE_|HOST_)?MEMORY|OUT_OF_RESOURCES|out of memory": exits.OUT_OF_MEMORY,
     r"DEVICE_LOST|device is in a bad state": exits.DEVICE_LOST,
@@ -26,6 +28,8 @@ ERRORS = {
     r"lib(ze_loader|sycl|ur_loader|pi_level_zero|mkl_sycl\w*)\.so[.\d]*: cannot open shared": exits.MISSING_LIBRARY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+
+e4m3 = products.e4m3
 
 
 def count() -> int:
@@ -120,6 +124,32 @@ def peak() -> int:
     import torch
 
     return torch.xpu.max_memory_allocated()
+
+
+def lacking(precision: str) -> Optional[str]:
+    """TensorFloat-32 has a switch of its own in oneDNN's part of torch; the rest torch says itself."""
+    import torch
+
+    if precision == "tf32" and not hasattr(torch.backends.mkldnn, "allow_tf32"):
+        return f"this build lacks it: torch {torch.__version__} has no switch for TensorFloat-32 on xpu"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
+
+
+@contextmanager
+def tf32() -> Iterator[None]:
+    """Within it, products of fp32 may be TensorFloat-32's: torch's general switch does not reach oneDNN on a device.
+
+    github.com/pytorch/pytorch/pull/137570 and 144240; github.com/intel/torch-xpu-ops/issues/4919.
+    """
+    import torch
+
+    switches: Any = torch.backends.mkldnn
+    kept = switches.allow_tf32
+    switches.allow_tf32 = True
+    try:
+        yield
+    finally:
+        switches.allow_tf32 = kept
 
 
 def units() -> Optional[int]:
