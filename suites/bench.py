@@ -193,7 +193,8 @@ class Bench:
             with torch.no_grad():  # a training step turns gradients on for itself
                 call(*arguments)
 
-        took = timing.timed(once, self.device, self.steps, self.cell.profile)
+        index = max((one.device.index or 0 for one in arguments), default=0)
+        took = timing.timed(once, self.device, self.steps, self.cell.profile, index)
         self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
         for metric, amount, unit, scale, formula in (
             ("tflops", work.flops, "TFLOP/s", 1e12, work.formula),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from suites import exits
-from suites.throttle import harmful
+from suites.throttle import grown, harmful
 
 SLOWED = 0.3
 """A larger loss under load is a fault: a healthy B200 loses 15 % (github.com/flashinfer-ai/flashinfer/issues/2899)."""
@@ -15,6 +15,9 @@ BEHIND = 0.2  # how far a device may be behind the best of its like
 LOPSIDED = 2.0  # how much faster one way of a link may be than the other
 FATAL = ("uncorrected memory errors", "failed row remappings", "uncorrectable errors")
 """Counters that must not grow."""
+
+Link = Tuple[int, int, int, int]
+"""Generation and width of a PCIe link now, and the most that both its ends can."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ def sustained(place: str, rounds: Sequence[Round], *, slowing: bool) -> List[str
     if wrong:
         bad = sum(1 for one in rounds if one.wrong)
         lines.append(f"{exits.NUMERICS}: {place}: {wrong} elements wrong in {bad} of {len(rounds)} rounds under load")
-    reasons = sorted({reason for one in rounds for reason in harmful(one.conditions.get("throttle"))})
+    told = [one.conditions.get("throttle") for one in rounds]
+    reasons = sorted({reason for one in (*told, grown([one.conditions for one in rounds])) for reason in harmful(one)})
     if reasons:
         lines.append(f"{exits.THROTTLED}: {place}: {', '.join(reasons)} under load{_clocks(rounds)}")
     early, late = _early_and_late(rounds)
@@ -72,6 +76,11 @@ def links(rates: Mapping[Tuple[str, str], float]) -> List[str]:
     ]
 
 
+def link_text(link: Optional[Link]) -> str:
+    """`4x16 of 5x16`: generation and width now, and at most; an empty text where they cannot be read."""
+    return "{}x{} of {}x{}".format(*link) if link else ""
+
+
 def counted(place: str, before: Mapping[str, int], after: Mapping[str, int]) -> List[str]:
     """Errors that the hardware has counted meanwhile."""
     return [
@@ -79,6 +88,13 @@ def counted(place: str, before: Mapping[str, int], after: Mapping[str, int]) -> 
         for name in after
         if name in FATAL and after[name] > before.get(name, 0)
     ]
+
+
+def foreign(processes: Optional[Sequence[int]], ours: int) -> Optional[List[int]]:
+    """The processes that are not this one. In a container the host knows ours by another number: then one is ours."""
+    if processes is None:
+        return None
+    return [one for one in processes if one != ours] if ours in processes else list(processes[1:])
 
 
 def notes(
@@ -93,7 +109,7 @@ def notes(
     """What is worth telling of a device that computes right: others on it, little memory, throttling, errors."""
     lines = []
     if others:
-        lines.append(f"{place}: {len(others)} other processes compute on it")
+        lines.append(f"{place}: {len(others)} other processes are on it")
     if free is not None and whole and free < whole / 2:
         lines.append(f"{place}: {free / 1e9:.1f} of {whole / 1e9:.1f} GB are free")
     if harmful(throttle):

@@ -12,7 +12,6 @@ from suites.devices import checks, products
 
 PREFERENCE = 100  # the last: it is always there
 SEEN = ("x86_64",)
-TIMER = "perf_counter"
 STATISTIC = "min"  # what disturbs a processor only ever adds time
 COLLECTIVE = "gloo"
 STICKY = ""
@@ -114,6 +113,11 @@ def conditions(_: int = 0) -> Dict[str, Any]:
     return {**timing.UNREAD, "clock_mhz": _clock(_read("/proc/cpuinfo"))}
 
 
+def link(_: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """None that can be read."""
+    return None
+
+
 def counters(_: int = 0) -> Dict[str, int]:
     """None that a container can read."""
     return {}
@@ -123,6 +127,11 @@ def firmware() -> str:
     """The microcode."""
     found = re.search(r"^microcode\s*:\s*(\S+)", _read("/proc/cpuinfo"), re.MULTILINE)
     return found.group(1) if found else ""
+
+
+def timer() -> str:
+    """The host's clock, around each call."""
+    return "perf_counter"
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

@@ -12,7 +12,6 @@ from suites.devices import checks, names, nvml, products
 
 PREFERENCE = 10
 SEEN = ()
-TIMER = "cuda.Event"
 STATISTIC = "median"
 COLLECTIVE = "nccl"
 STICKY = (
@@ -37,7 +36,7 @@ ERRORS = {
     r"no CUDA-capable device|No CUDA GPUs are available|system not yet initialized": exits.DEVICE_MISSING,
     r"NCCL error|ncclUnhandledCudaError|ncclSystemError|ncclInternalError": exits.COLLECTIVE,
     r"lib(cudnn|cublas|cublasLt|nccl|cudart|cuda)\w*\.so[.\d]*: cannot open shared object": exits.MISSING_LIBRARY,
-    r"unable to (open|write to) (shared memory|file .*/dev/shm)": exits.OUT_OF_SHARED_MEMORY,
+    r"unable to (open|write to) (shared memory|file <?/torch_|file .*/dev/shm)": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device.*shm": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
@@ -96,7 +95,7 @@ def health(needed: int = 0) -> List[str]:
             name,
             free=_free(index),
             whole=memory(),
-            others=nvml.foreign(board.processes(), os.getpid()) if board else None,
+            others=readings.foreign(board.processes(), os.getpid()) if board else None,
             throttle=board.throttle() if board else None,
             counters=counters(index),
         )
@@ -182,7 +181,14 @@ def conditions(index: int = 0) -> Dict[str, Any]:
         "temperature_c": board.temperature_c(),
         "power_w": board.power_w(),
         "throttle": board.throttle(),
+        "throttled": board.throttled(),
     }
+
+
+def link(index: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """Generation and width of its PCIe link, now and at most."""
+    board = _board(index)
+    return board.link() if board else None
 
 
 def counters(index: int = 0) -> Dict[str, int]:
@@ -197,17 +203,16 @@ def firmware() -> str:
     return board.firmware() if board else ""
 
 
+def timer() -> str:
+    """The device's own clock."""
+    return "cuda.Event"
+
+
 def samples(call: Callable[[], Any], number: int) -> List[float]:
-    """Seconds of each call, by a pair of events: the device's own clock, caches warm."""
+    """Seconds of each call, by the device's own clock."""
     import torch
 
-    pairs = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(number)]
-    for start, end in pairs:
-        start.record()
-        call()
-        end.record()
-    torch.cuda.synchronize()
-    return [start.elapsed_time(end) / 1e3 for start, end in pairs]
+    return timing.event_samples(call, number, torch.cuda)
 
 
 def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
@@ -227,7 +232,7 @@ def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
         "gpu_firmware": firmware(),
         "gpu_power_limit_w": f"{board.power_limit_w():g}" if board and board.power_limit_w() else "",
         "gpu_ecc": {True: "on", False: "off", None: ""}[board.ecc() if board else None],
-        "gpu_link": board.link() if board else "",
+        "gpu_link": readings.link_text(link()),
         "cudnn": str(torch.backends.cudnn.version() or ""),
         "nccl": nccl(),
         "umd": umd,

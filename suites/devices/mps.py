@@ -9,10 +9,9 @@ from suites.devices import checks, products
 
 PREFERENCE = 30
 SEEN = ()
-TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "none"
-STICKY = ""
+STICKY = r"Ignored \(for causing prior/excessive GPU errors"
 UNWRITTEN = (
     # github.com/pytorch/pytorch/issues/148420
     r"to the MPS backend but it does not have support for that dtype|"
@@ -22,7 +21,7 @@ UNWRITTEN = (
 ERRORS = {
     r"MPS backend out of memory|Insufficient Memory": exits.OUT_OF_MEMORY,
     r"Caused GPU Timeout Error|GPU Hang": exits.HANG,
-    r"Caused GPU Address Fault|Discarded \(victim of GPU error": exits.DEVICE_LOST,
+    r"Caused GPU Address Fault|Discarded \(victim of GPU error|Ignored \(for causing prior": exits.DEVICE_LOST,
     r"No space left on device": exits.OUT_OF_DISK,
 }
 
@@ -131,6 +130,11 @@ def conditions(_: int = 0) -> Dict[str, Any]:
     return dict(timing.UNREAD)
 
 
+def link(_: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """None that can be read."""
+    return None
+
+
 def counters(_: int = 0) -> Dict[str, int]:
     """None."""
     return {}
@@ -139,6 +143,11 @@ def counters(_: int = 0) -> Dict[str, int]:
 def firmware() -> str:
     """It is the system's."""
     return ""
+
+
+def timer() -> str:
+    """The host's clock, around each call."""
+    return "perf_counter"
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

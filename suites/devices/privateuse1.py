@@ -17,7 +17,6 @@ from suites.devices import checks, names, products
 
 PREFERENCE = 40
 SEEN = ()
-TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "none"
 STICKY = r"device lost"
@@ -136,6 +135,11 @@ def conditions(_: int = 0) -> Dict[str, Any]:
     return dict(timing.UNREAD)
 
 
+def link(_: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """None that can be read."""
+    return None
+
+
 def counters(_: int = 0) -> Dict[str, int]:
     """None."""
     return {}
@@ -144,6 +148,11 @@ def counters(_: int = 0) -> Dict[str, int]:
 def firmware() -> str:
     """Not known."""
     return ""
+
+
+def timer() -> str:
+    """The host's clock, around each call."""
+    return "perf_counter"
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

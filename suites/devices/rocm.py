@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
@@ -12,7 +13,6 @@ from suites.devices import checks, cuda, names, products, sysfs
 PREFERENCE = 11
 SEEN = ()
 ANSWERS_TO = "cuda"
-TIMER = cuda.TIMER
 STATISTIC = cuda.STATISTIC
 COLLECTIVE = "nccl"  # RCCL answers to this name
 STICKY = (
@@ -46,6 +46,7 @@ reset_peak = cuda.reset_peak
 peak = cuda.peak
 units = cuda.units
 title = cuda.title
+timer = cuda.timer
 samples = cuda.samples
 free_memory = cuda.free_memory
 
@@ -71,7 +72,8 @@ def health(needed: int = 0) -> List[str]:
         checks.exact_product(name)
         free = sysfs.amd_free(_folder(index))
         checks.enough(name, free, needed)
-        told += readings.notes(name, free=free, whole=memory(), others=None, throttle=None, counters=counters(index))
+        others = readings.foreign(sysfs.kfd_processes(_address(index)), os.getpid())
+        told += readings.notes(name, free=free, whole=memory(), others=others, throttle=None, counters=counters(index))
     return told
 
 
@@ -111,8 +113,13 @@ def e4m3() -> str:
 
 
 def conditions(index: int = 0) -> Dict[str, Any]:
-    """Clock, heat and power now."""
+    """Clock, heat and power now, and on MI300 and later how long it was throttled."""
     return sysfs.amd_conditions(_folder(index))
+
+
+def link(index: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """Generation and width of its PCIe link, now and at most."""
+    return sysfs.pci_link(_folder(index))
 
 
 def counters(index: int = 0) -> Dict[str, int]:
@@ -140,6 +147,7 @@ def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
         "gpu_memory": str(properties.total_memory),
         "gpu_units": str(units() or ""),
         "gpu_firmware": firmware(),
+        "gpu_link": readings.link_text(link()),
         "miopen": str(torch.backends.cudnn.version() or ""),
         "nccl": cuda.nccl(),
         "umd": umd,
@@ -161,6 +169,11 @@ def _driver() -> str:
     except OSError:
         return ""
     return found.group(1) if found else ""
+
+
+def _address(index: int) -> str:
+    folder = _folder(index)
+    return folder.resolve().name if folder else ""
 
 
 def _folder(index: int) -> Optional[Path]:

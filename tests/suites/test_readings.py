@@ -63,7 +63,7 @@ def test_errors_that_the_hardware_counted_meanwhile() -> None:
     ("facts", "expected"),
     [
         ({}, []),
-        ({"others": [12, 13]}, ["cuda:0: 2 other processes compute on it"]),
+        ({"others": [12, 13]}, ["cuda:0: 2 other processes are on it"]),
         ({"free": 10**9}, ["cuda:0: 1.0 of 80.0 GB are free"]),
         ({"throttle": ["hardware power brake"]}, ["cuda:0: throttled while idle: hardware power brake"]),
         ({"throttle": ["software power cap"]}, []),
@@ -78,3 +78,11 @@ def test_notes(facts: dict[str, Any], expected: list[str]) -> None:
 def test_every_finding_begins_with_its_cause() -> None:
     lines = readings.beside({"a": 1.0, "b": 9.0}) + readings.links({("a", "b"): 1.0, ("b", "a"): 9.0})
     assert all(map(exits.begins_with_word, lines))
+
+
+@pytest.mark.parametrize(
+    ("processes", "others"), [(None, None), ([], []), ([41], []), ([41, 42], [41]), ([77, 78], [78])]
+)
+def test_others_on_the_device(processes: list[int] | None, others: list[int] | None) -> None:
+    ours = 42 if processes == [41, 42] else 1  # in a container the host knows us by another number
+    assert readings.foreign(processes, ours) == others
