@@ -13,6 +13,12 @@ SLOWED = 0.3
 """A larger loss under load is a fault: a healthy B200 loses 15 % (github.com/flashinfer-ai/flashinfer/issues/2899)."""
 BEHIND = 0.2  # how far a device may be behind the best of its like
 LOPSIDED = 2.0  # how much faster one way of a link may be than the other
+LEAST = 0.25
+"""The share of the sourced dense peak that a sound device keeps up at the least: our own choice, and a low one.
+
+Each product is compared as well as made, a small card is held down by its power all day, and none should be called ill
+that is not; what is found is a card that is stuck at a fraction of its clock from the start.
+"""
 FATAL = ("uncorrected memory errors", "failed row remappings", "uncorrectable errors")
 """Counters that must not grow."""
 
@@ -22,13 +28,17 @@ Link = Tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Round:
-    """Some products: TFLOP/s, how many they were, wrong elements, the device's conditions after them, seconds."""
+    """Some products: TFLOP/s, how many they were, wrong elements, the device's conditions after them, seconds.
+
+    `precision` is theirs, by the name that peak rates have.
+    """
 
     tflops: float
     products: int
     wrong: int
     conditions: Mapping[str, Any]
     seconds: float
+    precision: str
 
 
 def sustained(place: str, rounds: Sequence[Round], *, slowing: bool) -> List[str]:
@@ -65,6 +75,25 @@ def beside(rates: Mapping[str, Optional[float]]) -> List[str]:
         for place, rate in known.items()
         if rate < best * (1 - BEHIND)
     ]
+
+
+def against(place: str, what: str, rate: float, most: Optional[float], unit: str) -> List[str]:
+    """A device that is slow from the start, by itself: held to its sourced dense peak; None is no judgement."""
+    if not most or rate >= most * LEAST:
+        return []
+    share = f"{rate / most:.0%} of its peak of {most:.5g}; {LEAST:.0%} at the least are expected"
+    return [f"{exits.THROTTLED}: {place}: keeps up {rate:.3g} {unit} {what}, {share}"]
+
+
+def narrow(place: str, seen: Sequence[Optional[Link]]) -> List[str]:
+    """A PCIe link that stays below what both its ends can while it is used; the best reading counts, as links rest."""
+    known = [one for one in seen if one]
+    if not known:
+        return []
+    best = max(known, key=lambda one: one[0] * one[1])
+    if best[0] >= best[2] and best[1] >= best[3]:
+        return []
+    return [f"{exits.THROTTLED}: {place}: its PCIe link runs at {link_text(best)} under load"]
 
 
 def links(rates: Mapping[Tuple[str, str], float]) -> List[str]:

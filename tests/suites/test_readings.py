@@ -12,7 +12,7 @@ HOT = {"clock_mhz": 1200.0, "temperature_c": 92.0, "power_w": 500.0, "throttle":
 
 
 def rounds(*rates: float, wrong: int = 0, conditions: dict[str, Any] = COOL) -> list[Round]:
-    return [Round(rate, 10, wrong if number == 2 else 0, conditions, 0.25) for number, rate in enumerate(rates)]
+    return [Round(rate, 10, wrong if number == 2 else 0, conditions, 0.25, "fp16") for number, rate in enumerate(rates)]
 
 
 def test_a_steady_device_is_well() -> None:
@@ -45,6 +45,43 @@ def test_a_power_cap_and_what_it_costs_are_no_finding() -> None:
 def test_one_of_several_is_behind() -> None:
     (line,) = readings.beside({"cuda:0": 700.0, "cuda:1": 690.0, "cuda:2": 500.0, "cuda:3": None})
     assert line == "throttled: cuda:2: keeps up 500 TFLOP/s, another of its kind 700"
+
+
+def test_one_by_itself_is_slow_from_the_start() -> None:
+    # An H100 at 382 of 1980 MHz, which a power cap may tell and is harmless: 190 of 989 TFLOP/s
+    (line,) = readings.against("cuda:0", "fp16", 190.0, 989.0, "TFLOP/s")
+    assert line == (
+        "throttled: cuda:0: keeps up 190 TFLOP/s fp16, 19% of its peak of 989; 25% at the least are expected"
+    )
+    assert readings.against("cuda:0", "fp16", 300.0, 989.0, "TFLOP/s") == []
+    assert readings.against("xpu:0", "fp16", 1.0, None, "TFLOP/s") == [], "no peak, no judgement"
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        ([(4, 16, 4, 16)], []),
+        ([None], []),
+        ([], []),
+        ([(1, 16, 4, 16), (4, 16, 4, 16)], []),  # it rested when it was read first
+        ([(4, 8, 4, 16), (1, 8, 4, 16)], ["throttled: cuda:0: its PCIe link runs at 4x8 of 4x16 under load"]),
+        ([(1, 16, 5, 16)], ["throttled: cuda:0: its PCIe link runs at 1x16 of 5x16 under load"]),
+    ],
+)
+def test_a_link_to_the_host_is_held_to_what_its_ends_can(
+    seen: list[tuple[int, int, int, int] | None], expected: list[str]
+) -> None:
+    assert readings.narrow("cuda:0", seen) == expected
+
+
+def test_a_counter_tells_what_no_reading_fell_into() -> None:
+    first, last = (
+        {**COOL, "throttled": {"hardware power brake": number, "software thermal slowdown": 7}} for number in (3, 9)
+    )
+    (line,) = readings.sustained(
+        "cuda:0", [*rounds(50, 700, conditions=first), *rounds(690, 690, conditions=last)], slowing=True
+    )
+    assert line.startswith("throttled: cuda:0: hardware power brake under load")
 
 
 def test_a_link_is_slow_one_way() -> None:
