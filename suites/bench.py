@@ -91,11 +91,10 @@ class Bench:
             self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
 
     def matmul_precision(self, work: Work) -> str:
-        """How exact products of fp32 are here: cudnn's convolutions may use TensorFloat-32 whatever matmul does."""
+        """How exact products of fp32 are here: a device's convolutions may be less so, whatever matmul is set to."""
         set_to = torch.get_float32_matmul_precision()
-        if work.model == "convnet" and self.device.place() == "cuda" and set_to == "highest":
-            return "high"
-        return set_to
+        convolves = work.model == "convnet" and set_to == "highest"
+        return str(self.device.CONVOLUTIONS) if convolves else set_to
 
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
         """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""

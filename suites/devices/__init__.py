@@ -25,7 +25,10 @@ A module of this folder is a device when it has a PREFERENCE: how early `auto` t
     units()                compute units as torch counts them, None where it does not
     firmware()             its version, or an empty text
     timer(), STATISTIC     how `samples` is timed, and how its figures become one
-    COLLECTIVE             the torch.distributed backend
+    COLLECTIVE             the torch.distributed backend, `none` where there is none
+    ACTIVITY               torch.profiler's activity that sees its kernels, or an empty text: it sees what the host did
+    CONVOLUTIONS           how exact convolutions of fp32 are while products are `highest`
+    VARIABLES              beginnings of the environment variables that its libraries heed
     ERRORS                 vendor error text (a regular expression) -> the word a failure begins with
     STICKY                 error texts after which every later call of the process fails, or an empty text
     SEEN                   the devices on which this module was really run; none: all it says is `never run on a device`

@@ -14,6 +14,9 @@ PREFERENCE = 10
 SEEN = ()
 STATISTIC = "median"
 COLLECTIVE = "nccl"
+ACTIVITY = "CUDA"
+CONVOLUTIONS = "high"  # cudnn may use TensorFloat-32 whatever matmul does
+VARIABLES = ("CUDA_", "CUBLAS_", "CUDNN_", "NVIDIA_", "NCCL_")
 STICKY = (
     # cudaError_t: after these `the process must be terminated and relaunched`
     r"illegal memory access|device-side assert|unspecified launch failure|misaligned address|illegal instruction|"

@@ -11,6 +11,9 @@ PREFERENCE = 30
 SEEN = ()
 STATISTIC = "median"
 COLLECTIVE = "none"
+ACTIVITY = ""
+CONVOLUTIONS = "highest"
+VARIABLES = ("PYTORCH_MPS_",)
 STICKY = r"Ignored \(for causing prior/excessive GPU errors"
 UNWRITTEN = (
     # github.com/pytorch/pytorch/issues/148420

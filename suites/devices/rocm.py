@@ -15,6 +15,9 @@ SEEN = ()
 ANSWERS_TO = "cuda"
 STATISTIC = cuda.STATISTIC
 COLLECTIVE = "nccl"  # RCCL answers to this name
+ACTIVITY = "CUDA"
+CONVOLUTIONS = "highest"
+VARIABLES = ("HIP_", "HIPBLASLT_", "HSA_", "ROCR_", "MIOPEN_", "NCCL_", "RCCL_", "CUDA_")
 STICKY = (
     r"Memory access fault by GPU|GPU Hang|HSA_STATUS_ERROR_EXCEPTION|unspecified launch failure|illegal memory access|"
     r"device-side assert|hipErrorLaunchFailure|hipErrorIllegalAddress|hipErrorECCNotCorrectable"
