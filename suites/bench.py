@@ -51,7 +51,8 @@ class Bench:
     def random(self, *shape: int, precision: str = "fp32", salt: int = 0) -> torch.Tensor:
         """Normal random numbers, the same on every device: they are drawn on the processor."""
         generator = torch.Generator().manual_seed(self.cell.seed * 1000 + salt)
-        return torch.randn(*shape, generator=generator).to(dtype(precision)).to(self.device.place())
+        wanted = getattr(torch, self.device.e4m3()) if precision == "fp8" else dtype(precision)
+        return torch.randn(*shape, generator=generator).to(wanted).to(self.device.place())
 
     def module(self, make: Callable[[], torch.nn.Module], precision: str = "fp32") -> torch.nn.Module:
         """A module with seeded parameters, on the device."""
@@ -90,11 +91,10 @@ class Bench:
             self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
 
     def matmul_precision(self, work: Work) -> str:
-        """How exact products of fp32 are here: cudnn's convolutions may use TensorFloat-32 whatever matmul does."""
+        """How exact products of fp32 are here: a device's convolutions may be less so, whatever matmul is set to."""
         set_to = torch.get_float32_matmul_precision()
-        if work.model == "convnet" and self.device.place() == "cuda" and set_to == "highest":
-            return "high"
-        return set_to
+        convolves = work.model == "convnet" and set_to == "highest"
+        return str(self.device.CONVOLUTIONS) if convolves else set_to
 
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
         """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""
@@ -192,7 +192,8 @@ class Bench:
             with torch.no_grad():  # a training step turns gradients on for itself
                 call(*arguments)
 
-        took = timing.timed(once, self.device, self.steps, self.cell.profile)
+        index = max((one.device.index or 0 for one in arguments), default=0)
+        took = timing.timed(once, self.device, self.steps, self.cell.profile, index)
         self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
         for metric, amount, unit, scale, formula in (
             ("tflops", work.flops, "TFLOP/s", 1e12, work.formula),

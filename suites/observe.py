@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional
 
 from suites import peaks
-from suites.devices import experience
+from suites.devices import NAMES, adapter, experience
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,19 +30,8 @@ COMPANIONS = {
 """Axis -> the distributions that can stand for it."""
 
 _PREFIXES = (
-    "TORCH",
-    "PYTORCH_",
-    "NCCL_",
-    "RCCL_",
-    "GLOO_",
-    "CUDA_",
-    "CUBLAS_",
-    "CUDNN_",
-    "HIP_",
-    "HSA_",
-    "ROCR_",
-    "MIOPEN_",
-    *("ONEDNN_", "DNNL_", "MKL_", "KMP_", "ZE_", "SYCL_", "ONEAPI_", "OPENVINO_", "TRITON_", "NVIDIA_", "OMP_"),
+    *("TORCH", "PYTORCH_", "OPENVINO_", "TRITON_"),
+    *(prefix for name in NAMES for prefix in adapter(name).VARIABLES),
 )
 _EXACT = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHASHSEED", "USE_LIBUV", "CC", "CXX", "MALLOC_ARENA_MAX")
 _OURS = re.compile(r"_CACHE_(DIR|PATH)$|_EXTENSIONS_DIR$")  # scratch of this run, another in each

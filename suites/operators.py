@@ -52,7 +52,7 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
         return
     found = scopes.scopes(
         events,
-        on_device=torch.device(place).type in profiling.TRACED,
+        on_device=bool(bench.device.ACTIVITY),
         nature=profiling.nature,
         members=inductor.members,
     )

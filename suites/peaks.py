@@ -17,6 +17,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 FILE = Path(__file__).with_name("peaks.json")
 PRECISIONS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
 _SLICE = re.compile(r"\s+MIG\s+((\d+)g\.(\d+)gb\S*)\s*$", re.IGNORECASE)
+_QUARTERS = 4
 _EIGHTHS = 8  # a MIG slice's memory comes in them, or in as many parts as there are slices where those are four
 
 
@@ -50,7 +51,10 @@ class Peak:
 
 
 def find(name: str, units: Optional[int] = None) -> Peak:
-    """The peak of a device by its name and, where torch tells it, the number of its compute units. Raises NoPeak."""
+    """The peak of a device by its name and, where torch tells it, the number of its compute units. Raises NoPeak.
+
+    A MIG slice has its SMs' share of the rates and its memory's share of the bandwidth.
+    """
     plain, profile = _sliced(" ".join(name.split()))
     row = next((row for patterns, row in _rows() if any(one.search(plain) for one in patterns)), None)
     if row is None:
@@ -89,9 +93,11 @@ def _sliced(name: str) -> Tuple[str, Optional[Tuple[int, int]]]:
 
 
 def _compute(row: Mapping[str, Any], profile: Optional[Tuple[int, int]], units: Optional[int]) -> Tuple[float, str]:
-    """The share of the compute units, and its text. Counted units say it better than a profile's name.
+    """The share of the compute units, and its text: those that torch counts, of the whole device's.
 
-    A slice of an A100 named 1 of 7 has 14 of its 108 SMs; a partition of an MI300X has the name of the whole.
+    A profile's name does not tell it: of the 132 SMs of an H100 its seventh has 16, not 19, and with a quarter of the
+    memory 26 (`nvidia-smi mig -lgip` in github.com/NVIDIA/gpu-operator/pull/900 and NVIDIA/mig-parted/pull/139); only
+    quarters are whole ones (MIG User Guide, A30 profiles). A partition of an MI300X has the name of the whole.
     """
     whole = row.get("compute_units")
     if units and whole:
@@ -100,6 +106,8 @@ def _compute(row: Mapping[str, Any], profile: Optional[Tuple[int, int]], units: 
         slices = row.get("slices")
         if slices is None:
             raise NoPeak(f"{row['id']} is not known to be cut into slices")
+        if slices != _QUARTERS:
+            raise NoPeak(f"the name of a slice of {row['id']} does not tell its share of the compute units")
         return min(1.0, profile[0] / slices), f"{profile[0]}/{slices}"
     devices = row.get("torch_devices", 1)
     return 1.0 / devices, f"1/{devices}"
@@ -108,7 +116,7 @@ def _compute(row: Mapping[str, Any], profile: Optional[Tuple[int, int]], units: 
 def _memory(row: Mapping[str, Any], profile: Optional[Tuple[int, int]], compute: float) -> float:
     """The share of the bandwidth: by the profile's memory for MIG, as much as of the compute for partitions."""
     if profile and "slice_memory_gb" in row:
-        parts: int = row["slices"] if row["slices"] < 7 else _EIGHTHS
+        parts: int = row["slices"] if row["slices"] == _QUARTERS else _EIGHTHS
         return min(parts, max(1, round(parts * profile[1] / float(row["slice_memory_gb"])))) / parts
     devices = row.get("torch_devices", 1)
     if devices > 1:

@@ -17,7 +17,6 @@ from suites import inductor, scopes
 if TYPE_CHECKING:
     from types import ModuleType
 
-TRACED = ("cuda", "xpu")  # devices whose kernels torch's profiler sees; of others it sees what the host did
 STEP = "torchmatrix step"
 
 
@@ -35,9 +34,8 @@ def profiled(
 ) -> Tuple[List[scopes.Event], Dict[str, Generated]]:
     """The events of these steps, and the processor's generated kernels by their scope. RuntimeError: no profiler."""
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # torch 2.13 else writes two lines for each start
-    place = torch.device(device.place()).type
     loaded = "torch._inductor.codecache" in sys.modules  # to import it takes seconds, which eager need not spend
-    with _named(inductor.modules() if loaded else []) as generated, _profiler(place) as profile:
+    with _named(inductor.modules() if loaded else []) as generated, _profiler(device.ACTIVITY) as profile:
         for _ in range(steps):
             with torch.autograd.profiler.record_function(STEP):
                 call()
@@ -65,11 +63,11 @@ def nature(operator: str) -> str:
     return "composite" if has("CompositeImplicitAutograd") else ""
 
 
-def _profiler(place: str) -> Any:
-    if place in TRACED:
+def _profiler(activity: str) -> Any:
+    if activity:
         from torch.profiler import ProfilerActivity, profile
 
-        return profile(activities=[ProfilerActivity.CPU, getattr(ProfilerActivity, place.upper())], record_shapes=True)
+        return profile(activities=[ProfilerActivity.CPU, getattr(ProfilerActivity, activity)], record_shapes=True)
     # The one that torch.profiler is made of: that one takes a second to import what only its own exports need.
     return torch.autograd.profiler.profile(use_kineto=True, record_shapes=True)
 

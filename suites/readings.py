@@ -7,25 +7,38 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from suites import exits
-from suites.throttle import harmful
+from suites.throttle import grown, harmful
 
 SLOWED = 0.3
 """A larger loss under load is a fault: a healthy B200 loses 15 % (github.com/flashinfer-ai/flashinfer/issues/2899)."""
 BEHIND = 0.2  # how far a device may be behind the best of its like
 LOPSIDED = 2.0  # how much faster one way of a link may be than the other
+LEAST = 0.25
+"""The share of the sourced dense peak that a sound device keeps up at the least: our own choice, and a low one.
+
+Each product is compared as well as made, a small card is held down by its power all day, and none should be called ill
+that is not; what is found is a card that is stuck at a fraction of its clock from the start.
+"""
 FATAL = ("uncorrected memory errors", "failed row remappings", "uncorrectable errors")
 """Counters that must not grow."""
+
+Link = Tuple[int, int, int, int]
+"""Generation and width of a PCIe link now, and the most that both its ends can."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """Some products: TFLOP/s, how many they were, wrong elements, the device's conditions after them, seconds."""
+    """Some products: TFLOP/s, how many they were, wrong elements, the device's conditions after them, seconds.
+
+    `precision` is theirs, by the name that peak rates have.
+    """
 
     tflops: float
     products: int
     wrong: int
     conditions: Mapping[str, Any]
     seconds: float
+    precision: str
 
 
 def sustained(place: str, rounds: Sequence[Round], *, slowing: bool) -> List[str]:
@@ -35,7 +48,8 @@ def sustained(place: str, rounds: Sequence[Round], *, slowing: bool) -> List[str
     if wrong:
         bad = sum(1 for one in rounds if one.wrong)
         lines.append(f"{exits.NUMERICS}: {place}: {wrong} elements wrong in {bad} of {len(rounds)} rounds under load")
-    reasons = sorted({reason for one in rounds for reason in harmful(one.conditions.get("throttle"))})
+    told = [one.conditions.get("throttle") for one in rounds]
+    reasons = sorted({reason for one in (*told, grown([one.conditions for one in rounds])) for reason in harmful(one)})
     if reasons:
         lines.append(f"{exits.THROTTLED}: {place}: {', '.join(reasons)} under load{_clocks(rounds)}")
     early, late = _early_and_late(rounds)
@@ -63,6 +77,25 @@ def beside(rates: Mapping[str, Optional[float]]) -> List[str]:
     ]
 
 
+def against(place: str, what: str, rate: float, most: Optional[float], unit: str) -> List[str]:
+    """A device that is slow from the start, by itself: held to its sourced dense peak; None is no judgement."""
+    if not most or rate >= most * LEAST:
+        return []
+    share = f"{rate / most:.0%} of its peak of {most:.5g}; {LEAST:.0%} at the least are expected"
+    return [f"{exits.THROTTLED}: {place}: keeps up {rate:.3g} {unit} {what}, {share}"]
+
+
+def narrow(place: str, seen: Sequence[Optional[Link]]) -> List[str]:
+    """A PCIe link that stays below what both its ends can while it is used; the best reading counts, as links rest."""
+    known = [one for one in seen if one]
+    if not known:
+        return []
+    best = max(known, key=lambda one: one[0] * one[1])
+    if best[0] >= best[2] and best[1] >= best[3]:
+        return []
+    return [f"{exits.THROTTLED}: {place}: its PCIe link runs at {link_text(best)} under load"]
+
+
 def links(rates: Mapping[Tuple[str, str], float]) -> List[str]:
     """Links that are far slower one way than the other: between two pairs they may differ, they are not all alike."""
     return [
@@ -72,6 +105,11 @@ def links(rates: Mapping[Tuple[str, str], float]) -> List[str]:
     ]
 
 
+def link_text(link: Optional[Link]) -> str:
+    """`4x16 of 5x16`: generation and width now, and at most; an empty text where they cannot be read."""
+    return "{}x{} of {}x{}".format(*link) if link else ""
+
+
 def counted(place: str, before: Mapping[str, int], after: Mapping[str, int]) -> List[str]:
     """Errors that the hardware has counted meanwhile."""
     return [
@@ -79,6 +117,13 @@ def counted(place: str, before: Mapping[str, int], after: Mapping[str, int]) -> 
         for name in after
         if name in FATAL and after[name] > before.get(name, 0)
     ]
+
+
+def foreign(processes: Optional[Sequence[int]], ours: int) -> Optional[List[int]]:
+    """The processes that are not this one. In a container the host knows ours by another number: then one is ours."""
+    if processes is None:
+        return None
+    return [one for one in processes if one != ours] if ours in processes else list(processes[1:])
 
 
 def notes(
@@ -93,7 +138,7 @@ def notes(
     """What is worth telling of a device that computes right: others on it, little memory, throttling, errors."""
     lines = []
     if others:
-        lines.append(f"{place}: {len(others)} other processes compute on it")
+        lines.append(f"{place}: {len(others)} other processes are on it")
     if free is not None and whole and free < whole / 2:
         lines.append(f"{place}: {free / 1e9:.1f} of {whole / 1e9:.1f} GB are free")
     if harmful(throttle):

@@ -6,7 +6,7 @@ itself (heat, a power brake) comes and goes, and a figure taken meanwhile is of 
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence
+from typing import Any, List, Mapping, Optional, Sequence
 
 POWER_CAP = "software power cap"
 HARMLESS = frozenset(
@@ -15,6 +15,7 @@ HARMLESS = frozenset(
         "application clocks",
         "sync boost",
         "display clocks",
+        "package power limit",
         "power limit PL1",
         "power limit PL2",
         "power limit PL4",
@@ -26,3 +27,12 @@ HARMLESS = frozenset(
 def harmful(reasons: Optional[Sequence[str]]) -> List[str]:
     """Those that spoil a figure."""
     return [reason for reason in reasons or () if reason not in HARMLESS]
+
+
+def grown(seen: Sequence[Mapping[str, Any]]) -> Optional[List[str]]:
+    """Reasons whose counter grew over these conditions, also where no reading fell into it; None: none is counted."""
+    counts = [one["throttled"] for one in seen if one.get("throttled") is not None]
+    if not counts:
+        return None
+    first, last = counts[0], counts[-1]
+    return sorted(reason for reason, count in last.items() if count > first.get(reason, count))

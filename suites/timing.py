@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from suites.throttle import harmful
+from suites.throttle import grown, harmful
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -48,14 +48,15 @@ class Timed:
     why: str = ""
 
 
-def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str) -> Timed:
+def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str, index: int = 0) -> Timed:
     """Warm up until it has settled, then take `steps` samples, and as many again while they are too noisy.
 
+    `index` is the device that the call runs on: its conditions go with the figure.
     A slow step gets fewer samples, and the slowest is given up: one load must not hold up a whole profile.
     """
     warmup, lasts = warm_up(call, device, min(WINDOW, steps), CAP_S[profile])
     room = ROOM_S[profile]
-    seen = [device.conditions()]
+    seen = [device.conditions(index)]
     samples: List[float] = []
     why = ""
     if lasts > room:
@@ -65,7 +66,7 @@ def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str)
             break
         number = max(FEWEST, fitting(steps, room - sum(samples), lasts))
         samples += device.samples(call, min(steps, number))
-        seen.append(device.conditions())
+        seen.append(device.conditions(index))
         why = unsteady(samples, device.STATISTIC)
         if not why:
             break
@@ -78,7 +79,7 @@ def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str)
         warmup=warmup,
         samples=len(samples),
         statistic=device.STATISTIC,
-        timer=device.TIMER,
+        timer=device.timer(),
         spread=spread(samples),
         conditions=conditions,
         why=why,
@@ -152,7 +153,8 @@ def together(seen: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
         return [one[name] for one in seen if one[name] is not None]
 
     clocks, powers, heats = known("clock_mhz"), known("power_w"), known("temperature_c")
-    throttles = [one["throttle"] for one in seen if one["throttle"] is not None]
+    told = [*(one["throttle"] for one in seen), grown(seen)]
+    throttles = [reasons for reasons in told if reasons is not None]
     return {
         "clock_mhz": statistics.fmean(clocks) if clocks else None,
         "temperature_c": max(heats) if heats else None,
@@ -171,6 +173,17 @@ def host_samples(call: Callable[[], Any], number: int, synchronise: Callable[[],
         synchronise()
         taken.append(time.perf_counter() - start)
     return taken
+
+
+def event_samples(call: Callable[[], Any], number: int, module: Any) -> List[float]:
+    """Seconds of each call, by a pair of events of a module of torch (cuda, xpu): the device's clock, caches warm."""
+    pairs = [(module.Event(enable_timing=True), module.Event(enable_timing=True)) for _ in range(number)]
+    for start, end in pairs:
+        start.record()
+        call()
+        end.record()
+    module.synchronize()
+    return [start.elapsed_time(end) / 1e3 for start, end in pairs]
 
 
 def one_figure(samples: Sequence[float], statistic: str) -> float:

@@ -14,12 +14,21 @@ A module of this folder is a device when it has a PREFERENCE: how early `auto` t
     memory(), free_memory()  bytes that the device has, and that are free (None: cannot be read)
     reset_peak(), peak()   bytes that were allocated at most since the reset
     samples(call, n)       seconds of each of n calls
-    conditions(index)      clock (MHz), temperature (C), power (W), throttle reasons now: None where it cannot be read
+    conditions(index)      clock (MHz), temperature (C), power (W), throttle reasons now: None where it cannot be read;
+                           `throttled`, where the device counts it: how long it was throttled so far, by reason
+    link(index)            generation and width of its PCIe link, now and at most; None where it cannot be read
     counters(index)        errors that the hardware counts, by name; empty where they cannot be read
+    lacking(precision)     why it cannot be asked for products in a precision; empty: it can; None: a small one tells
+    UNWRITTEN              texts, beside products.UNWRITTEN, with which torch refuses what it lacks for this device
+    e4m3()                 torch's name of the fp8 numbers that it multiplies
+    tf32()                 a context in which products of fp32 may be TensorFloat-32's; entered where it has them
     units()                compute units as torch counts them, None where it does not
     firmware()             its version, or an empty text
-    TIMER, STATISTIC       how `samples` is timed, and how its figures become one
-    COLLECTIVE             the torch.distributed backend
+    timer(), STATISTIC     how `samples` is timed, and how its figures become one
+    COLLECTIVE             the torch.distributed backend, `none` where there is none
+    ACTIVITY               torch.profiler's activity that sees its kernels, or an empty text: it sees what the host did
+    CONVOLUTIONS           how exact convolutions of fp32 are while products are `highest`
+    VARIABLES              beginnings of the environment variables that its libraries heed
     ERRORS                 vendor error text (a regular expression) -> the word a failure begins with
     STICKY                 error texts after which every later call of the process fails, or an empty text
     SEEN                   the devices on which this module was really run; none: all it says is `never run on a device`

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 from suites import exits, readings
+from suites.peaks import NoPeak, Peak, find
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -35,10 +36,14 @@ class Figure:
 
 @dataclass
 class Deep:
-    """What was found: lines that each begin with their cause, and figures. No line: nothing is wrong."""
+    """What was found: lines that each begin with their cause, and figures. No line: nothing is wrong.
+
+    `notes` say what was not judged.
+    """
 
     findings: List[str] = field(default_factory=list)
     figures: List[Figure] = field(default_factory=list)
+    notes: List[str] = field(default_factory=list)
 
 
 def exact_product(place: str, edge: int = 64) -> None:
@@ -68,18 +73,28 @@ def deep(module: ModuleType, seconds: float) -> Deep:
     """All checks under load of a device kind, within so many seconds and what a hung device is waited for."""
     found = Deep()
     places = list(module.places())
+    peak = _peak(module, found)
     before = {index: module.counters(index) for index in range(len(places))}
     try:
         for place in places:
             exact_product(place)
-        _sustain(module, places, 0.7 * seconds, found)
+        _sustain(module, places, 0.7 * seconds, found, peak)
         if not any(line.startswith(exits.HANG) for line in found.findings):
-            _copies(module, places, 0.3 * seconds, found)
+            _copies(module, places, 0.3 * seconds, found, peak)
     except Exception as error:  # noqa: BLE001 - whatever the device's library raises is what was found
         found.findings.append(_told(module, "", error))
     for index, place in enumerate(places):
         found.findings += readings.counted(place, before[index], module.counters(index))
     return found
+
+
+def _peak(module: ModuleType, found: Deep) -> Optional[Peak]:
+    """What each of the devices, which are of one kind, does at most; a note where that is not known."""
+    try:
+        return find(module.title(), module.units())
+    except NoPeak as reason:
+        found.notes.append(f"{module.place()}: held to no peak: {reason}")
+        return None
 
 
 def _told(module: ModuleType, place: str, error: BaseException) -> str:
@@ -92,7 +107,7 @@ def _told(module: ModuleType, place: str, error: BaseException) -> str:
     return f"{word}: {place or module.place()}: {line}" if word else f"{type(error).__name__}: {line}"
 
 
-def _sustain(module: ModuleType, places: Sequence[str], seconds: float, found: Deep) -> None:
+def _sustain(module: ModuleType, places: Sequence[str], seconds: float, found: Deep, peak: Optional[Peak]) -> None:
     """All devices at once, each by a thread of its own: what one draws, another may lack."""
     rounds: Dict[str, List[readings.Round]] = {place: [] for place in places}
     failed: Dict[str, BaseException] = {}
@@ -115,21 +130,33 @@ def _sustain(module: ModuleType, places: Sequence[str], seconds: float, found: D
             found.findings.append(f"{exits.HANG}: {place}: no answer for {GRACE_S:.0f} s under load")
         elif place in failed:
             found.findings.append(_told(module, place, failed[place]))
+    _judge(module, rounds, peak, found)
+
+
+def _judge(module: ModuleType, rounds: Dict[str, List[readings.Round]], peak: Optional[Peak], found: Deep) -> None:
     shared = module.STATISTIC == "min"  # a processor that others use too slows down for their sake
-    for place in places:
+    rates = {place: readings.settled_rate(made) for place, made in rounds.items()}
+    for place, rate in rates.items():
         found.findings += readings.sustained(place, rounds[place], slowing=not shared)
-        rate = readings.settled_rate(rounds[place])
-        if rate is not None:
-            found.figures.append(Figure("sustained", place, rate, "TFLOP/s"))
+        if rate is None:
+            continue
+        precision = rounds[place][-1].precision
+        most = peak.tflops.get(precision) if peak else None
+        found.figures.append(Figure("sustained", place, rate, "TFLOP/s"))
+        found.findings += readings.against(place, precision, rate, most, "TFLOP/s")
+        if peak and not most:
+            found.notes.append(f"{place}: held to no peak: no sourced {precision} rate is known of {peak.device}")
     if not shared:
-        found.findings += readings.beside({place: readings.settled_rate(rounds[place]) for place in places})
+        found.findings += readings.beside(rates)
 
 
 def _multiply(module: ModuleType, index: int, place: str, deadline: float, rounds: List[readings.Round]) -> None:
     """Rounds of products until the deadline; each product is compared, where it was made, with the verified one."""
     import torch
 
-    left, right, right_one, edge = _problem(place, _dtype(place))
+    dtype = _dtype(module, place)
+    left, right, right_one, edge = _problem(place, dtype)
+    precision = "fp16" if dtype == torch.float16 else "fp32"
     number = 1
     while True:
         wrong = torch.zeros((), dtype=torch.int64, device=place)
@@ -139,24 +166,28 @@ def _multiply(module: ModuleType, index: int, place: str, deadline: float, round
         bad = int(wrong.item())  # waits for this device only
         took = time.perf_counter() - begin
         rounds.append(
-            readings.Round(2 * edge**3 * number / took / 1e12, number, bad, dict(module.conditions(index)), took)
+            readings.Round(
+                2 * edge**3 * number / took / 1e12, number, bad, dict(module.conditions(index)), took, precision
+            )
         )
         if time.monotonic() >= deadline:
             return
         number = max(1, min(4096, int(number * 0.25 / max(took, 1e-6))))
 
 
-def _dtype(place: str) -> torch.dtype:
+def _dtype(module: ModuleType, place: str) -> torch.dtype:
     """fp16, which draws most power and is exact up to 2048; fp32 where there are no such products, or slow ones."""
     import torch
+
+    from suites.devices import products
 
     if place == "cpu":
         return torch.float32
     ones = torch.ones(16, 16).to(place)
     try:
         torch.matmul(ones.half(), ones.half()).sum().item()
-    except (RuntimeError, NotImplementedError) as error:
-        if "not implemented" not in str(error).lower():
+    except RuntimeError as error:
+        if not products.unwritten(module, str(error)):
             raise
         return torch.float32
     return torch.float16
@@ -199,8 +230,8 @@ def _verify(place: str, left: torch.Tensor, right: torch.Tensor, product: torch.
         )
 
 
-def _copies(module: ModuleType, places: Sequence[str], seconds: float, found: Deep) -> None:
-    """Memory, host and links: GB/s of copies, each read back and compared."""
+def _copies(module: ModuleType, places: Sequence[str], seconds: float, found: Deep, peak: Optional[Peak]) -> None:
+    """Memory, host and links: GB/s of copies, each read back and compared; and the PCIe link just after it was used."""
     import torch
 
     free = module.free_memory()
@@ -214,6 +245,7 @@ def _copies(module: ModuleType, places: Sequence[str], seconds: float, found: De
     deadline = time.monotonic() + seconds
     each = seconds / len(ways)
     rates: Dict[Tuple[str, str], float] = {}
+    buses: Dict[str, List[Optional[readings.Link]]] = {place: [] for place in places}
     for number, (metric, name, start, end) in enumerate(ways):
         if time.monotonic() >= deadline:
             found.figures.append(Figure("unchecked", "links and copies", float(len(ways) - number), "count"))
@@ -226,7 +258,14 @@ def _copies(module: ModuleType, places: Sequence[str], seconds: float, found: De
         found.figures.append(Figure(metric, name, rate, "GB/s"))
         if metric == "link":
             rates[start, end] = rate
+        elif metric == "copy":
+            found.findings += readings.against(name, "of memory traffic", rate, peak.gbps if peak else None, "GB/s")
+        else:
+            device = end if metric == "host_to_device" else start
+            buses[device].append(module.link(places.index(device)))
     found.findings += readings.links(rates)
+    for place, seen in buses.items():
+        found.findings += readings.narrow(place, seen)
 
 
 def _copy_rate(module: ModuleType, source: torch.Tensor, target: torch.Tensor, seconds: float) -> float:

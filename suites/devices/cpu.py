@@ -8,18 +8,24 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, readings, timing
-from suites.devices import checks
+from suites.devices import checks, products
 
 PREFERENCE = 100  # the last: it is always there
 SEEN = ("x86_64",)
-TIMER = "perf_counter"
 STATISTIC = "min"  # what disturbs a processor only ever adds time
 COLLECTIVE = "gloo"
+ACTIVITY = ""
+CONVOLUTIONS = "highest"
+VARIABLES = ("ONEDNN_", "DNNL_", "MKL_", "KMP_", "OMP_", "GLOO_")
 STICKY = ""
+UNWRITTEN = ""
 ERRORS = {
     r"DefaultCPUAllocator: (can't|not enough) |Cannot allocate memory": exits.OUT_OF_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def count() -> int:
@@ -93,6 +99,13 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def lacking(precision: str) -> Optional[str]:
+    """Torch has products in the narrow precisions since some version each, and says so."""
+    if precision == "tf32":
+        return "not applicable: TensorFloat-32 is not asked of a processor"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
+
+
 def units() -> Optional[int]:
     """Not counted: what a core does is no unit of peak rate."""
     return None
@@ -101,6 +114,11 @@ def units() -> Optional[int]:
 def conditions(_: int = 0) -> Dict[str, Any]:
     """The mean clock of the processors that may be used; the rest needs the host's rights."""
     return {**timing.UNREAD, "clock_mhz": _clock(_read("/proc/cpuinfo"))}
+
+
+def link(_: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """None that can be read."""
+    return None
 
 
 def counters(_: int = 0) -> Dict[str, int]:
@@ -112,6 +130,11 @@ def firmware() -> str:
     """The microcode."""
     found = re.search(r"^microcode\s*:\s*(\S+)", _read("/proc/cpuinfo"), re.MULTILINE)
     return found.group(1) if found else ""
+
+
+def timer() -> str:
+    """The host's clock, around each call."""
+    return "perf_counter"
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

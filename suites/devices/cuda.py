@@ -8,18 +8,24 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, readings, timing
-from suites.devices import checks, names, nvml
+from suites.devices import checks, names, nvml, products
 
 PREFERENCE = 10
 SEEN = ()
-TIMER = "cuda.Event"
 STATISTIC = "median"
 COLLECTIVE = "nccl"
+ACTIVITY = "CUDA"
+CONVOLUTIONS = "high"  # cudnn may use TensorFloat-32 whatever matmul does
+VARIABLES = ("CUDA_", "CUBLAS_", "CUDNN_", "NVIDIA_", "NCCL_")
 STICKY = (
     # cudaError_t: after these `the process must be terminated and relaunched`
     r"illegal memory access|device-side assert|unspecified launch failure|misaligned address|illegal instruction|"
     r"invalid program counter|invalid address space|hardware stack error|uncorrectable (NVLink|ECC)|launch timed out|"
     r"GPU is lost|fallen off the bus"
+)
+UNWRITTEN = (
+    # github.com/meta-pytorch/float8_experimental/issues/197, github.com/Comfy-Org/ComfyUI/issues/4539
+    r"torch\._scaled_mm is only supported on|_scaled_mm_out_cuda is not compiled for this platform"
 )
 ERRORS = {
     r"out of memory|STATUS_ALLOC_FAILED": exits.OUT_OF_MEMORY,
@@ -33,10 +39,15 @@ ERRORS = {
     r"no CUDA-capable device|No CUDA GPUs are available|system not yet initialized": exits.DEVICE_MISSING,
     r"NCCL error|ncclUnhandledCudaError|ncclSystemError|ncclInternalError": exits.COLLECTIVE,
     r"lib(cudnn|cublas|cublasLt|nccl|cudart|cuda)\w*\.so[.\d]*: cannot open shared object": exits.MISSING_LIBRARY,
-    r"unable to (open|write to) (shared memory|file .*/dev/shm)": exits.OUT_OF_SHARED_MEMORY,
+    r"unable to (open|write to) (shared memory|file <?/torch_|file .*/dev/shm)": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device.*shm": exits.OUT_OF_SHARED_MEMORY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+_LEAST = {"tf32": (8, 0), "bf16": (8, 0), "fp8": (8, 9)}
+"""Compute capability from which devices have the precision in their matrix units."""
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def count() -> int:
@@ -87,7 +98,7 @@ def health(needed: int = 0) -> List[str]:
             name,
             free=_free(index),
             whole=memory(),
-            others=nvml.foreign(board.processes(), os.getpid()) if board else None,
+            others=readings.foreign(board.processes(), os.getpid()) if board else None,
             throttle=board.throttle() if board else None,
             counters=counters(index),
         )
@@ -145,6 +156,17 @@ def peak() -> int:
     return torch.cuda.max_memory_allocated()
 
 
+def lacking(precision: str) -> Optional[str]:
+    """By its compute capability; older torch has no fp8 products for all that could."""
+    import torch
+
+    least, has = _LEAST.get(precision, (0, 0)), torch.cuda.get_device_capability()
+    if has >= least:
+        return None if precision == "fp8" else ""
+    need, told = (".".join(map(str, one)) for one in (least, has))
+    return f"not applicable: {precision} needs compute capability {need}, this device has {told}"
+
+
 def units() -> Optional[int]:
     """Multiprocessors."""
     import torch
@@ -162,7 +184,14 @@ def conditions(index: int = 0) -> Dict[str, Any]:
         "temperature_c": board.temperature_c(),
         "power_w": board.power_w(),
         "throttle": board.throttle(),
+        "throttled": board.throttled(),
     }
+
+
+def link(index: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """Generation and width of its PCIe link, now and at most."""
+    board = _board(index)
+    return board.link() if board else None
 
 
 def counters(index: int = 0) -> Dict[str, int]:
@@ -177,17 +206,16 @@ def firmware() -> str:
     return board.firmware() if board else ""
 
 
+def timer() -> str:
+    """The device's own clock."""
+    return "cuda.Event"
+
+
 def samples(call: Callable[[], Any], number: int) -> List[float]:
-    """Seconds of each call, by a pair of events: the device's own clock, caches warm."""
+    """Seconds of each call, by the device's own clock."""
     import torch
 
-    pairs = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(number)]
-    for start, end in pairs:
-        start.record()
-        call()
-        end.record()
-    torch.cuda.synchronize()
-    return [start.elapsed_time(end) / 1e3 for start, end in pairs]
+    return timing.event_samples(call, number, torch.cuda)
 
 
 def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
@@ -207,7 +235,7 @@ def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
         "gpu_firmware": firmware(),
         "gpu_power_limit_w": f"{board.power_limit_w():g}" if board and board.power_limit_w() else "",
         "gpu_ecc": {True: "on", False: "off", None: ""}[board.ecc() if board else None],
-        "gpu_link": board.link() if board else "",
+        "gpu_link": readings.link_text(link()),
         "cudnn": str(torch.backends.cudnn.version() or ""),
         "nccl": nccl(),
         "umd": umd,

@@ -5,20 +5,31 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, timing
-from suites.devices import checks
+from suites.devices import checks, products
 
 PREFERENCE = 30
 SEEN = ()
-TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "none"
-STICKY = ""
+ACTIVITY = ""
+CONVOLUTIONS = "highest"
+VARIABLES = ("PYTORCH_MPS_",)
+STICKY = r"Ignored \(for causing prior/excessive GPU errors"
+UNWRITTEN = (
+    # github.com/pytorch/pytorch/issues/148420
+    r"to the MPS backend but it does not have support for that dtype|"
+    # github.com/pytorch/torchchat/issues/616, github.com/oobabooga/textgen/issues/5216
+    r"MPS BFloat16 is only supported on MacOS|BFloat16 is not supported on MPS"
+)
 ERRORS = {
     r"MPS backend out of memory|Insufficient Memory": exits.OUT_OF_MEMORY,
     r"Caused GPU Timeout Error|GPU Hang": exits.HANG,
-    r"Caused GPU Address Fault|Discarded \(victim of GPU error": exits.DEVICE_LOST,
+    r"Caused GPU Address Fault|Discarded \(victim of GPU error|Ignored \(for causing prior": exits.DEVICE_LOST,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def count() -> int:
@@ -102,6 +113,13 @@ def peak() -> int:
     return torch.mps.driver_allocated_memory()
 
 
+def lacking(precision: str) -> Optional[str]:
+    """What it has depends on the system and on torch, which says so."""
+    if precision == "tf32":
+        return "not applicable: torch has no switch for TensorFloat-32 on mps"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
+
+
 def units() -> Optional[int]:
     """Cores of the device: torch tells them since 2.8, where it does."""
     import torch
@@ -115,6 +133,11 @@ def conditions(_: int = 0) -> Dict[str, Any]:
     return dict(timing.UNREAD)
 
 
+def link(_: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """None that can be read."""
+    return None
+
+
 def counters(_: int = 0) -> Dict[str, int]:
     """None."""
     return {}
@@ -123,6 +146,11 @@ def counters(_: int = 0) -> Dict[str, int]:
 def firmware() -> str:
     """It is the system's."""
     return ""
+
+
+def timer() -> str:
+    """The host's clock, around each call."""
+    return "perf_counter"
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

@@ -26,10 +26,30 @@ _REASONS = {
     0x80: "hardware power brake",
     0x100: "display clocks",
 }
+_COUNTED = {
+    # NVML_FI_DEV_CLOCKS_EVENT_REASON_*: nanoseconds since the driver was loaded
+    269: "software thermal slowdown",
+    270: "hardware thermal slowdown",
+    271: "hardware power brake",
+}
 
 
 class _Memory(ctypes.Structure):
     _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
+
+
+class _Field(ctypes.Structure):
+    """nvmlFieldValue_t; of the union in its end the widest whole number."""
+
+    _fields_ = (
+        ("field", ctypes.c_uint),
+        ("scope", ctypes.c_uint),
+        ("timestamp", ctypes.c_longlong),
+        ("latency", ctypes.c_longlong),
+        ("kind", ctypes.c_uint),
+        ("refused", ctypes.c_uint),
+        ("value", ctypes.c_ulonglong),
+    )
 
 
 class _Process(ctypes.Structure):
@@ -83,6 +103,14 @@ class Board:
                 return reasons(mask.value)
         return None
 
+    def throttled(self) -> Optional[Dict[str, int]]:
+        """How long it was throttled, ns, by harmful reason: two readings differ by what happens between them."""
+        fields = (_Field * len(_COUNTED))(*(_Field(field=number) for number in _COUNTED))
+        if not self._ask("nvmlDeviceGetFieldValues", len(fields), fields):
+            return None
+        told = {_COUNTED[one.field]: int(one.value) for one in fields if one.refused == _SUCCESS}
+        return told or None
+
     def free(self) -> Optional[int]:
         """Bytes of memory that nobody has."""
         memory = _Memory()
@@ -122,14 +150,14 @@ class Board:
         asked = self._ask("nvmlDeviceGetVbiosVersion", text, ctypes.c_uint(64))
         return text.value.decode(errors="replace") if asked else ""
 
-    def link(self) -> str:
-        """Generation and width of its PCIe link, now and at most: `4x16 of 5x16`, or an empty text."""
+    def link(self) -> Optional[Tuple[int, int, int, int]]:
+        """Generation and width of its PCIe link, now and what device and system allow at most."""
         names = ("CurrPcieLinkGeneration", "CurrPcieLinkWidth", "MaxPcieLinkGeneration", "MaxPcieLinkWidth")
         told = [self._number(f"nvmlDeviceGet{name}") for name in names]
-        if None in told:
-            return ""
-        now, width, most, widest = (int(value or 0) for value in told)
-        return f"{now}x{width} of {most}x{widest}"
+        now, width, most, widest = told
+        if now is None or width is None or most is None or widest is None:
+            return None
+        return int(now), int(width), int(most), int(widest)
 
     def _number(self, name: str, *arguments: int) -> Optional[float]:
         value = ctypes.c_uint()
@@ -180,13 +208,6 @@ def visible(variable: Optional[str], index: int) -> Tuple[Tuple[str, ...], Optio
         return (), None
     part = parts[index]
     return ((), int(part)) if part.isdecimal() else ((part,), None)
-
-
-def foreign(processes: Optional[List[int]], ours: int) -> Optional[List[int]]:
-    """The processes that are not this one. In a container the host knows ours by another number: then one is ours."""
-    if processes is None:
-        return None
-    return [one for one in processes if one != ours] if ours in processes else processes[1:]
 
 
 def _scaled(value: Optional[float], factor: float) -> Optional[float]:

@@ -13,20 +13,26 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from suites import exits, timing
-from suites.devices import checks, names
+from suites.devices import checks, names, products
 
 PREFERENCE = 40
 SEEN = ()
-TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "none"
+ACTIVITY = ""  # `PrivateUse1` where the package registers a tracer of its own
+CONVOLUTIONS = "highest"
+VARIABLES = ()
 STICKY = r"device lost"
+UNWRITTEN = ""
 ERRORS = {
     r"out of memory": exits.OUT_OF_MEMORY,
     r"device lost": exits.DEVICE_LOST,
     r"No space left on device": exits.OUT_OF_DISK,
 }
 _UNNAMED = "privateuseone"
+
+e4m3 = products.e4m3
+tf32 = products.tf32
 
 
 def name() -> str:
@@ -115,6 +121,13 @@ def peak() -> int:
     return int(_call(_module(), "max_memory_allocated", 0))
 
 
+def lacking(precision: str) -> Optional[str]:
+    """Not known: a small product tells."""
+    if precision == "tf32":
+        return f"not applicable: no switch for TensorFloat-32 is known of {name()}"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
+
+
 def units() -> Optional[int]:
     """Not known."""
     return None
@@ -125,6 +138,11 @@ def conditions(_: int = 0) -> Dict[str, Any]:
     return dict(timing.UNREAD)
 
 
+def link(_: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """None that can be read."""
+    return None
+
+
 def counters(_: int = 0) -> Dict[str, int]:
     """None."""
     return {}
@@ -133,6 +151,11 @@ def counters(_: int = 0) -> Dict[str, int]:
 def firmware() -> str:
     """Not known."""
     return ""
+
+
+def timer() -> str:
+    """The host's clock, around each call."""
+    return "perf_counter"
 
 
 def samples(call: Callable[[], Any], number: int) -> List[float]:

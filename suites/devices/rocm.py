@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from suites import exits, readings
-from suites.devices import checks, cuda, names, sysfs
+from suites.devices import checks, cuda, names, products, sysfs
 
 PREFERENCE = 11
 SEEN = ()
 ANSWERS_TO = "cuda"
-TIMER = cuda.TIMER
 STATISTIC = cuda.STATISTIC
 COLLECTIVE = "nccl"  # RCCL answers to this name
+ACTIVITY = "CUDA"
+CONVOLUTIONS = "highest"
+VARIABLES = ("HIP_", "HIPBLASLT_", "HSA_", "ROCR_", "MIOPEN_", "NCCL_", "RCCL_", "CUDA_")
 STICKY = (
     r"Memory access fault by GPU|GPU Hang|HSA_STATUS_ERROR_EXCEPTION|unspecified launch failure|illegal memory access|"
     r"device-side assert|hipErrorLaunchFailure|hipErrorIllegalAddress|hipErrorECCNotCorrectable"
+)
+UNWRITTEN = (
+    # github.com/pytorch/pytorch/pull/117822, github.com/pytorch/ao/issues/1066
+    r"torch\._scaled_mm is only supported on|Cannot convert ScalarType \w+ to hipDataType"
 )
 ERRORS = {
     r"GPU Hang|launch timed out": exits.HANG,
@@ -32,6 +39,7 @@ ERRORS = {
     **{pattern: word for pattern, word in cuda.ERRORS.items() if "No space" in pattern or "shared memory" in pattern},
 }
 
+tf32 = products.tf32
 place = cuda.place
 places = cuda.places
 exact = cuda.exact
@@ -41,6 +49,7 @@ reset_peak = cuda.reset_peak
 peak = cuda.peak
 units = cuda.units
 title = cuda.title
+timer = cuda.timer
 samples = cuda.samples
 free_memory = cuda.free_memory
 
@@ -66,7 +75,8 @@ def health(needed: int = 0) -> List[str]:
         checks.exact_product(name)
         free = sysfs.amd_free(_folder(index))
         checks.enough(name, free, needed)
-        told += readings.notes(name, free=free, whole=memory(), others=None, throttle=None, counters=counters(index))
+        others = readings.foreign(sysfs.kfd_processes(_address(index)), os.getpid())
+        told += readings.notes(name, free=free, whole=memory(), others=others, throttle=None, counters=counters(index))
     return told
 
 
@@ -77,9 +87,42 @@ def deep_health(seconds: float) -> checks.Deep:
     return checks.deep(sys.modules[__name__], seconds)
 
 
+def lacking(precision: str) -> Optional[str]:
+    """By the architecture: matrix units for TensorFloat-32 are in gfx94x alone, for fp8 in it, gfx95x and gfx12.
+
+    rocm.docs.amd.com/projects/hipBLASLt, data type support; torch computes in the former since 2.7
+    (github.com/pytorch/pytorch/pull/144145), and some releases only where HIPBLASLT_ALLOW_TF32 is 1 (removed by
+    github.com/pytorch/pytorch/pull/162998): those say that the switch is off however it is set.
+    """
+    import torch
+
+    arch = _arch()
+    if precision == "fp8" and not arch.startswith(("gfx94", "gfx95", "gfx12")):
+        return f"not applicable: fp8 needs gfx94x, gfx95x or gfx12, this device is {arch}"
+    if precision != "tf32":
+        return None if precision in {"fp16", "bf16", "fp8"} else ""
+    if not arch.startswith("gfx94"):
+        return f"not applicable: TensorFloat-32 needs gfx94x, this device is {arch}"
+    if tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) < (2, 7):
+        return f"this build lacks it: torch {torch.__version__} computes no TensorFloat-32 on ROCm"
+    with tf32():
+        on = bool(torch.backends.cuda.matmul.allow_tf32)
+    return "" if on else "not applicable: this torch allows TensorFloat-32 only where HIPBLASLT_ALLOW_TF32 is 1"
+
+
+def e4m3() -> str:
+    """gfx94x multiplies numbers without a negative zero, later devices those of everyone else (hipBLASLt, as above)."""
+    return "float8_e4m3fnuz" if _arch().startswith("gfx94") else products.E4M3
+
+
 def conditions(index: int = 0) -> Dict[str, Any]:
-    """Clock, heat and power now."""
+    """Clock, heat and power now, and on MI300 and later how long it was throttled."""
     return sysfs.amd_conditions(_folder(index))
+
+
+def link(index: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """Generation and width of its PCIe link, now and at most."""
+    return sysfs.pci_link(_folder(index))
 
 
 def counters(index: int = 0) -> Dict[str, int]:
@@ -107,12 +150,19 @@ def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
         "gpu_memory": str(properties.total_memory),
         "gpu_units": str(units() or ""),
         "gpu_firmware": firmware(),
+        "gpu_link": readings.link_text(link()),
         "miopen": str(torch.backends.cudnn.version() or ""),
         "nccl": cuda.nccl(),
         "umd": umd,
         "umd_from": umd_from,
     }
     return {"gpu": names.short(name), "driver": _driver(), "partition": partition}, facts
+
+
+def _arch() -> str:
+    import torch
+
+    return str(getattr(torch.cuda.get_device_properties(0), "gcnArchName", "")).split(":", 1)[0] or "unknown"
 
 
 def _driver() -> str:
@@ -122,6 +172,11 @@ def _driver() -> str:
     except OSError:
         return ""
     return found.group(1) if found else ""
+
+
+def _address(index: int) -> str:
+    folder = _folder(index)
+    return folder.resolve().name if folder else ""
 
 
 def _folder(index: int) -> Optional[Path]:

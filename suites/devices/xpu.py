@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
+import functools
+import os
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from suites import exits, readings, timing
-from suites.devices import checks, names, sysfs
+from suites.devices import checks, names, products, sysfs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PREFERENCE = 20
 SEEN = ()
-TIMER = "perf_counter"
 STATISTIC = "median"
 COLLECTIVE = "xccl"
+ACTIVITY = "XPU"
+CONVOLUTIONS = "highest"
+VARIABLES = ("ZE_", "SYCL_", "ONEAPI_", "UR_", "CCL_")
 STICKY = r"DEVICE_LOST"
+UNWRITTEN = ""
 ERRORS = {
     r"OUT_OF_(DEVICE_|HOST_)?MEMORY|OUT_OF_RESOURCES|out of memory": exits.OUT_OF_MEMORY,
     r"DEVICE_LOST|device is in a bad state": exits.DEVICE_LOST,
@@ -26,6 +33,8 @@ ERRORS = {
     r"lib(ze_loader|sycl|ur_loader|pi_level_zero|mkl_sycl\w*)\.so[.\d]*: cannot open shared": exits.MISSING_LIBRARY,
     r"No space left on device": exits.OUT_OF_DISK,
 }
+
+e4m3 = products.e4m3
 
 
 def count() -> int:
@@ -68,7 +77,8 @@ def health(needed: int = 0) -> List[str]:
         free = _free(index)
         checks.enough(name, free, needed)
         throttle = conditions(index)["throttle"]
-        told += readings.notes(name, free=free, whole=memory(), others=None, throttle=throttle, counters={})
+        others = sysfs.drm_others(_address(index), os.getpid())
+        told += readings.notes(name, free=free, whole=memory(), others=others, throttle=throttle, counters={})
     return told
 
 
@@ -122,6 +132,32 @@ def peak() -> int:
     return torch.xpu.max_memory_allocated()
 
 
+def lacking(precision: str) -> Optional[str]:
+    """TensorFloat-32 has a switch of its own in oneDNN's part of torch; the rest torch says itself."""
+    import torch
+
+    if precision == "tf32" and not hasattr(torch.backends.mkldnn, "allow_tf32"):
+        return f"this build lacks it: torch {torch.__version__} has no switch for TensorFloat-32 on xpu"
+    return None if precision in {"fp16", "bf16", "fp8"} else ""
+
+
+@contextmanager
+def tf32() -> Iterator[None]:
+    """Within it, products of fp32 may be TensorFloat-32's: torch's general switch does not reach oneDNN on a device.
+
+    github.com/pytorch/pytorch/pull/137570 and 144240; github.com/intel/torch-xpu-ops/issues/4919.
+    """
+    import torch
+
+    switches: Any = torch.backends.mkldnn
+    kept = switches.allow_tf32
+    switches.allow_tf32 = True
+    try:
+        yield
+    finally:
+        switches.allow_tf32 = kept
+
+
 def units() -> Optional[int]:
     """Vector engines (EUs) of what torch sees as a device: a tile, where a card has two."""
     import torch
@@ -135,8 +171,13 @@ def conditions(index: int = 0) -> Dict[str, Any]:
     return sysfs.intel_conditions(_folder(index))
 
 
+def link(index: int = 0) -> Optional[Tuple[int, int, int, int]]:
+    """Generation and width of its PCIe link, now and at most."""
+    return sysfs.pci_link(_folder(index))
+
+
 def counters(_: int = 0) -> Dict[str, int]:
-    """None that a container can read."""
+    """None: neither xe nor i915 has a documented file that counts errors of memory."""
     return {}
 
 
@@ -145,8 +186,28 @@ def firmware() -> str:
     return ""
 
 
+@functools.lru_cache(maxsize=1)
+def timer() -> str:
+    """The device's own clock, where this torch and the driver let events tell it; else the host's."""
+    import torch
+
+    if not hasattr(torch.xpu, "Event"):
+        return "perf_counter"
+    try:
+        timing.event_samples(lambda: None, 1, torch.xpu)
+    except (RuntimeError, TypeError) as error:  # torch 2.4 and 2.5 have events that tell no time
+        if not re.search(r"not supported|unexpected keyword|not implemented", str(error), re.IGNORECASE):
+            raise
+        return "perf_counter"
+    return "xpu.Event"
+
+
 def samples(call: Callable[[], Any], number: int) -> List[float]:
-    """Seconds of each call."""
+    """Seconds of each call, by the device's own clock where it can be had."""
+    import torch
+
+    if timer() == "xpu.Event":
+        return timing.event_samples(call, number, torch.xpu)
     return timing.host_samples(call, number, synchronise)
 
 
@@ -158,6 +219,7 @@ def observe() -> Tuple[Dict[str, str], Dict[str, str]]:
     driver = str(getattr(properties, "driver_version", ""))
     axes = {"gpu": names.short(properties.name), "compute_runtime": driver}
     facts = {"gpu_name": properties.name, "gpu_memory": str(properties.total_memory), "umd": driver}
+    facts["gpu_link"] = readings.link_text(link())
     return axes, {**facts, "gpu_units": str(units() or "")}
 
 
@@ -170,6 +232,29 @@ def _free(index: int) -> Optional[int]:
         return None
 
 
+def _address(index: int) -> str:
+    folder = _folder(index)
+    return folder.resolve().name if folder else ""
+
+
 def _folder(index: int) -> Optional[Path]:
-    """The only device of Intel that is there: torch does not tell which of several one is."""
+    """By the PCI address in its identity, where that is made of one; else the only device of Intel that is there."""
+    import torch
+
+    told = pci_address(str(getattr(torch.xpu.get_device_properties(index), "uuid", "")))
+    if told:
+        return sysfs.device_folder(told, "0x8086")
     return sysfs.device_folder("", "0x8086") if count() == 1 and index == 0 else None
+
+
+def pci_address(uuid: str) -> str:
+    """`868011e2-0000-0000-1700-000000000000` -> `0000:17:00.0`; an empty text for an identity of another make.
+
+    The driver makes it of vendor, device, revision, domain, bus, device and function where it has no better
+    (intel/compute-runtime, generateUuidFromPciBusInfo); seen so in github.com/intel/torch-xpu-ops/issues/5258.
+    """
+    digits = uuid.replace("-", "")
+    if len(digits) != 32 or not digits.startswith("8680"):
+        return ""
+    domain, bus, slot, function = digits[14:16] + digits[12:14], digits[16:18], digits[18:20], digits[20:22]
+    return f"{domain}:{bus}:{slot}.{int(function, 16):x}"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Tuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from suites import precisions
+from suites.devices import products
 
 if TYPE_CHECKING:
     from suites.bench import Bench
-
-_LEAST_CUDA = {"tf32": (8, 0), "bf16": (8, 0), "fp8": (8, 9)}
-"""Compute capability from which NVIDIA's devices have the precision in their matrix units."""
 
 
 def lacking(bench: Bench, precision: str) -> str:
@@ -20,14 +18,8 @@ def lacking(bench: Bench, precision: str) -> str:
     missing = precisions.lacking(precision)
     if missing:
         return missing
-    place = bench.device.place()
-    if precision == "tf32" and (place != "cuda" or torch.version.hip):
-        return f"not applicable: {'ROCm' if torch.version.hip else place} has no switch for TensorFloat-32"
-    if place == "cuda" and not torch.version.hip and precision in _LEAST_CUDA:
-        return _too_old(_LEAST_CUDA[precision], precision)
-    if precision in ("fp16", "bf16", "fp8"):
-        return _refused(bench, precision)
-    return ""
+    told = bench.device.lacking(precision)
+    return _refused(bench, precision) if told is None else str(told)
 
 
 def scaled_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -44,21 +36,18 @@ def scaled_product_exact(left: torch.Tensor, right: torch.Tensor) -> torch.Tenso
     return (left @ right.t()) * 0.125
 
 
-def _too_old(least: Tuple[int, int], precision: str) -> str:
-    has = torch.cuda.get_device_capability()
-    if has >= least:
-        return ""
-    need = ".".join(map(str, least))
-    return f"not applicable: {precision} needs compute capability {need}, this device has {'.'.join(map(str, has))}"
-
-
 def _refused(bench: Bench, precision: str) -> str:
-    """What a device without a table says to a small product."""
-    if precision == "fp8" and not hasattr(torch, "_scaled_mm"):
-        return f"this build lacks it: torch {torch.__version__} has no product of fp8 numbers"
-    tile = bench.random(16, 16, precision=precision)
+    """What this torch says to a small product on a device that cannot be asked: raises all but a known refusal."""
+    if precision == "fp8":
+        for needed in ("_scaled_mm", bench.device.e4m3()):
+            if not hasattr(torch, needed):
+                return f"this build lacks it: torch {torch.__version__} has no {needed}"
     try:
+        tile = bench.random(16, 16, precision=precision)
         scaled_product(tile, tile) if precision == "fp8" else tile @ tile
-    except (RuntimeError, TypeError) as error:  # the call's form changed between releases, as what is private may
-        return f"this build lacks it: {(str(error).strip().splitlines() or [type(error).__name__])[0][:200]}"
+        bench.device.synchronise()
+    except (RuntimeError, TypeError) as error:  # MPS refuses a dtype by a TypeError
+        if not products.unwritten(bench.device, str(error)):
+            raise
+        return f"this build lacks it: {str(error).strip().splitlines()[0][:200]}"
     return ""

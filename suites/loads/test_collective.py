@@ -39,6 +39,8 @@ def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     ranks = _ranks(bench)
     if ranks < 2:
         pytest.skip(f"not applicable: a collective needs 2 devices, this cell takes {ranks}")
+    if bench.device.COLLECTIVE == "none":
+        pytest.skip(f"not applicable: torch.distributed has no backend for {bench.device.place()}")
     if not torch.distributed.is_available():
         pytest.skip(f"not applicable: torch {torch.__version__} is built without torch.distributed")
     profile = bench.cell.profile

@@ -62,6 +62,7 @@ def test_deep_health(bench: Bench) -> None:
         direction = "lower" if figure.metric == "unchecked" else "higher"
         bench.row(labels, figure.metric, figure.value, figure.unit, direction=direction, timer="perf_counter")
         bench.figures.setdefault(bench.case, []).append(f"{figure.metric} {figure.of} {figure.value:.3g} {figure.unit}")
+    bench.figures.setdefault(bench.case, []).extend(found.notes)
     assert not found.findings, found.findings[0] + "".join(f"\n{line}" for line in found.findings[1:])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Tuple
 
 import pytest
@@ -94,10 +95,7 @@ def _product(
         pytest.skip(lacking)
     sizes = (left[0] if len(left) == 3 else 1, left[-2], right[-1], left[-1])
     element, result = (torch.empty(0, dtype=of(precision)).element_size() for of in (dtype, result_dtype))
-    kept = torch.get_float32_matmul_precision()
-    if precision == "tf32":
-        torch.set_float32_matmul_precision("high")
-    try:
+    with bench.device.tf32() if precision == "tf32" else nullcontext():
         bench.run(
             Work(
                 load=f"matmul.{kind}",
@@ -115,5 +113,3 @@ def _product(
                 **{"compute": torch.matmul, **more},
             )
         )
-    finally:
-        torch.set_float32_matmul_precision(kept)

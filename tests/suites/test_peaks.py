@@ -48,13 +48,13 @@ def test_a_whole_device(name: str, precision: str, tflops: float, gbps: float) -
 @pytest.mark.parametrize(
     ("name", "units", "bf16", "gbps"),
     [
-        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None, 989 / 7, 3350 / 8),
         ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 16, 989 * 16 / 132, 3350 / 8),
-        ("NVIDIA H100 80GB HBM3 MIG 1g.20gb", 16, 989 * 16 / 132, 3350 / 4),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.20gb", 26, 989 * 26 / 132, 3350 / 4),  # SMs as in NVIDIA/gpu-operator#900
+        ("NVIDIA GH200 480GB MIG 2g.24gb", 32, 989 * 32 / 132, 4000 / 4),  # as in NVIDIA/mig-parted#139
         ("NVIDIA H100 80GB HBM3 MIG 7g.80gb", 132, 989, 3350),
         ("NVIDIA A100 80GB PCIe MIG 1g.10gb", 14, 312 * 14 / 108, 1940 / 8),
-        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb+me", None, 312 / 7, 1555 / 8),
-        ("NVIDIA H200 MIG 3g.71gb", None, 989 * 3 / 7, 4800 / 2),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb+me", 14, 312 * 14 / 108, 1555 / 8),
+        ("NVIDIA H200 MIG 2g.35gb", 32, 989 * 32 / 132, 4800 / 4),
         ("NVIDIA A30 MIG 1g.6gb", None, 165 / 4, 933 / 4),
         ("AMD Instinct MI300X", 304, 1307.4, 5300),
         ("AMD Instinct MI300X", 38, 1307.4 / 8, 5300 / 8),  # CPX: torch prints the name of the whole
@@ -81,6 +81,7 @@ def test_a_slice_has_its_share(name: str, units: int | None, bf16: float, gbps: 
         ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "no sourced dense rate"),
         ("Something else", "no peak rate is known of `Something else`"),
         ("", "no peak rate is known of ``"),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", "the name of a slice of h100-sxm5-80 does not tell its share"),
         ("NVIDIA GeForce RTX 4090 MIG 1g.6gb", "rtx-4090 is not known to be cut into slices"),
     ],
 )

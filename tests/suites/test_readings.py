@@ -12,7 +12,7 @@ HOT = {"clock_mhz": 1200.0, "temperature_c": 92.0, "power_w": 500.0, "throttle":
 
 
 def rounds(*rates: float, wrong: int = 0, conditions: dict[str, Any] = COOL) -> list[Round]:
-    return [Round(rate, 10, wrong if number == 2 else 0, conditions, 0.25) for number, rate in enumerate(rates)]
+    return [Round(rate, 10, wrong if number == 2 else 0, conditions, 0.25, "fp16") for number, rate in enumerate(rates)]
 
 
 def test_a_steady_device_is_well() -> None:
@@ -47,6 +47,43 @@ def test_one_of_several_is_behind() -> None:
     assert line == "throttled: cuda:2: keeps up 500 TFLOP/s, another of its kind 700"
 
 
+def test_one_by_itself_is_slow_from_the_start() -> None:
+    # An H100 at 382 of 1980 MHz, which a power cap may tell and is harmless: 190 of 989 TFLOP/s
+    (line,) = readings.against("cuda:0", "fp16", 190.0, 989.0, "TFLOP/s")
+    assert line == (
+        "throttled: cuda:0: keeps up 190 TFLOP/s fp16, 19% of its peak of 989; 25% at the least are expected"
+    )
+    assert readings.against("cuda:0", "fp16", 300.0, 989.0, "TFLOP/s") == []
+    assert readings.against("xpu:0", "fp16", 1.0, None, "TFLOP/s") == [], "no peak, no judgement"
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        ([(4, 16, 4, 16)], []),
+        ([None], []),
+        ([], []),
+        ([(1, 16, 4, 16), (4, 16, 4, 16)], []),  # it rested when it was read first
+        ([(4, 8, 4, 16), (1, 8, 4, 16)], ["throttled: cuda:0: its PCIe link runs at 4x8 of 4x16 under load"]),
+        ([(1, 16, 5, 16)], ["throttled: cuda:0: its PCIe link runs at 1x16 of 5x16 under load"]),
+    ],
+)
+def test_a_link_to_the_host_is_held_to_what_its_ends_can(
+    seen: list[tuple[int, int, int, int] | None], expected: list[str]
+) -> None:
+    assert readings.narrow("cuda:0", seen) == expected
+
+
+def test_a_counter_tells_what_no_reading_fell_into() -> None:
+    first, last = (
+        {**COOL, "throttled": {"hardware power brake": number, "software thermal slowdown": 7}} for number in (3, 9)
+    )
+    (line,) = readings.sustained(
+        "cuda:0", [*rounds(50, 700, conditions=first), *rounds(690, 690, conditions=last)], slowing=True
+    )
+    assert line.startswith("throttled: cuda:0: hardware power brake under load")
+
+
 def test_a_link_is_slow_one_way() -> None:
     (line,) = readings.links({("a", "b"): 20.0, ("b", "a"): 50.0, ("a", "c"): 20.0, ("c", "a"): 21.0})
     assert line == "throttled: link a -> b: 20 GB/s, the other way 50"
@@ -63,7 +100,7 @@ def test_errors_that_the_hardware_counted_meanwhile() -> None:
     ("facts", "expected"),
     [
         ({}, []),
-        ({"others": [12, 13]}, ["cuda:0: 2 other processes compute on it"]),
+        ({"others": [12, 13]}, ["cuda:0: 2 other processes are on it"]),
         ({"free": 10**9}, ["cuda:0: 1.0 of 80.0 GB are free"]),
         ({"throttle": ["hardware power brake"]}, ["cuda:0: throttled while idle: hardware power brake"]),
         ({"throttle": ["software power cap"]}, []),
@@ -78,3 +115,11 @@ def test_notes(facts: dict[str, Any], expected: list[str]) -> None:
 def test_every_finding_begins_with_its_cause() -> None:
     lines = readings.beside({"a": 1.0, "b": 9.0}) + readings.links({("a", "b"): 1.0, ("b", "a"): 9.0})
     assert all(map(exits.begins_with_word, lines))
+
+
+@pytest.mark.parametrize(
+    ("processes", "others"), [(None, None), ([], []), ([41], []), ([41, 42], [41]), ([77, 78], [78])]
+)
+def test_others_on_the_device(processes: list[int] | None, others: list[int] | None) -> None:
+    ours = 42 if processes == [41, 42] else 1  # in a container the host knows us by another number
+    assert readings.foreign(processes, ours) == others

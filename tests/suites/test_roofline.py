@@ -13,10 +13,16 @@ H100, MATMUL = "NVIDIA H100 80GB HBM3", 2 * 4096**3
 
 
 def written(
-    name: str = H100, *, seconds: float | None = 1e-3, precision: str = "bf16", matmul: str = "highest", **work: Any
+    name: str = H100,
+    *,
+    units: int | None = None,
+    seconds: float | None = 1e-3,
+    precision: str = "bf16",
+    matmul: str = "highest",
+    **work: Any,
 ) -> list[tuple[str, dict[str, Any]]]:
     rows: list[tuple[str, dict[str, Any]]] = []
-    device = SimpleNamespace(title=lambda: name, units=lambda: None)
+    device = SimpleNamespace(title=lambda: name, units=lambda: units)
     bench: Any = SimpleNamespace(
         device=device,
         matmul_precision=lambda _: matmul,
@@ -78,6 +84,6 @@ def test_a_model_has_its_mfu_too() -> None:
 
 
 def test_a_slice_is_named() -> None:
-    ((_, row),) = written(f"{H100} MIG 1g.10gb", seconds=1e-2)
-    assert "of h100-sxm5-80 (1/7 of its compute, 0.125 of its memory), " in row["formula"]
+    ((_, row),) = written(f"{H100} MIG 1g.10gb", units=16, seconds=1e-2)
+    assert "of h100-sxm5-80 (16/132 of its compute, 0.125 of its memory), " in row["formula"]
     assert find(H100).source_id in row["formula"]

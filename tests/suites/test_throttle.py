@@ -12,7 +12,10 @@ from suites.timing import timed
 def device(reasons: list[str] | None) -> Any:
     conditions = {"clock_mhz": 1400.0, "temperature_c": 80.0, "power_w": 700.0, "throttle": reasons}
     return SimpleNamespace(
-        STATISTIC="median", TIMER="told", samples=lambda _, number: [1.0] * number, conditions=lambda: conditions
+        STATISTIC="median",
+        timer=lambda: "told",
+        samples=lambda _, number: [1.0] * number,
+        conditions=lambda _: conditions,
     )
 
 

@@ -19,7 +19,7 @@ COOL = {"clock_mhz": 1700.0, "temperature_c": 50.0, "power_w": 300.0, "throttle"
 def device(seconds: Any, conditions: Any = UNREAD, statistic: str = "median") -> Any:
     """A device whose calls take these times one after the other; it counts them in `calls`."""
     given = iter(seconds)
-    made = SimpleNamespace(STATISTIC=statistic, TIMER="told", calls=0)
+    made = SimpleNamespace(STATISTIC=statistic, timer=lambda: "told", calls=0)
 
     def samples(call: Callable[[], Any], number: int) -> list[float]:
         made.calls += number
@@ -27,7 +27,7 @@ def device(seconds: Any, conditions: Any = UNREAD, statistic: str = "median") ->
 
     made.samples = samples
     told = iter(conditions) if isinstance(conditions, list) else repeat(conditions)
-    made.conditions = lambda: next(told)
+    made.conditions = lambda index: next(told)
     return made
 
 

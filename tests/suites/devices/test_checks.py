@@ -97,6 +97,31 @@ assert found.findings == ["throttled: cpu: hardware thermal slowdown under load 
     held(snippet(HEAD + code))
 
 
+def test_a_lone_device_is_held_to_its_peak_and_its_link_to_its_ends(snippet: Snippet) -> None:
+    code = """
+slow = device(title=lambda: "NVIDIA H100 80GB HBM3", place=lambda: "mine", link=lambda index=0: (3, 4, 3, 16))
+found = checks.deep(slow, 4.0)
+assert found.notes == [], found
+assert len(found.findings) == 3, found
+rate, memory, link = found.findings
+assert rate.startswith("throttled: cpu: keeps up "), rate
+assert rate.endswith(" of its peak of 67; 25% at the least are expected"), rate
+assert memory.startswith("throttled: cpu: keeps up ") and "GB/s of memory traffic" in memory, memory
+assert link == "throttled: cpu: its PCIe link runs at 3x4 of 3x16 under load", link
+"""
+    held(snippet(HEAD + code))
+
+
+def test_a_device_without_a_peak_is_not_judged_and_that_is_said(snippet: Snippet) -> None:
+    code = """
+found = checks.deep(device(title=lambda: "NVIDIA A10G"), 0.5)
+assert (found.findings, found.notes) == ([], ["cpu: held to no peak: no sourced dense rate is known of a10g"]), found
+found = checks.deep(device(title=lambda: "Intel(R) Data Center GPU Max 1550"), 0.5)
+assert found.notes == ["cpu: held to no peak: no sourced fp32 rate is known of max-1550"], found
+"""
+    held(snippet(HEAD + code))
+
+
 def test_a_device_that_hangs_is_not_waited_for(snippet: Snippet) -> None:
     code = """
 checks.GRACE_S = 0.5

@@ -81,7 +81,7 @@ def test_what_is_not_supported_or_not_there_is_none() -> None:
     assert board is not None
     assert (board.clock_mhz(), board.temperature_c(), board.power_w(), board.throttle()) == (None,) * 4
     assert (board.ecc(), board.processes(), board.free(), board.power_limit_w()) == (None,) * 4
-    assert (board.counters(), board.firmware(), board.link()) == ({}, "", "")
+    assert (board.counters(), board.firmware(), board.link(), board.throttled()) == ({}, "", None, None)
 
 
 def test_counters_and_power_are_read_into_their_units() -> None:
@@ -159,11 +159,3 @@ def test_the_device_of_a_process_on_its_host(variable: str | None, index: int, e
 def test_no_library_is_no_board() -> None:
     assert nvml.board((), 0) is None or ctypes.CDLL("libnvidia-ml.so.1")
     assert nvml.board(("GPU-1",), None, SimpleNamespace()) is None
-
-
-@pytest.mark.parametrize(
-    ("processes", "others"), [(None, None), ([], []), ([41], []), ([41, 42], [41]), ([77, 78], [78])]
-)
-def test_others_on_the_device(processes: list[int] | None, others: list[int] | None) -> None:
-    ours = 42 if processes == [41, 42] else 1  # in a container the host knows us by another number
-    assert nvml.foreign(processes, ours) == others

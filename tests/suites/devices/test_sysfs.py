@@ -68,6 +68,8 @@ def test_an_amd_device(tmp_path: Path) -> None:
 
 
 def test_intel_by_its_newer_driver(tmp_path: Path) -> None:
+    # Names and forms as drivers/gpu/drm/xe/xe_gt_throttle.c @ 191db84b prints them (%u); of the sensors as
+    # Documentation/ABI/testing/sysfs-driver-intel-xe-hwmon says: temp2 the package, temp3 the memory, thousandths
     write(
         tmp_path,
         tile0__gt0__freq0__act_freq="2400\n",
@@ -84,6 +86,7 @@ def test_intel_by_its_newer_driver(tmp_path: Path) -> None:
 
 
 def test_intel_by_its_older_driver(tmp_path: Path) -> None:
+    # drivers/gpu/drm/i915/gt/intel_gt_sysfs_pm.c: rps_act_freq_mhz and throttle_reason_*, %u
     write(
         tmp_path,
         drm__card0__gt__gt0__rps_act_freq_mhz="1550",
