@@ -66,8 +66,8 @@ assert line.startswith("collective: rank 1 takes ") and "times as long as the me
 
 def test_a_rank_that_sends_what_is_wrong(snippet: Snippet) -> None:
     fault = (
-        "; gather = exchanges.dist.all_gather; "
-        f"exchanges.dist.all_gather = lambda there, mine: gather(there, mine * (1.01 if {ONE} else 1))"
+        "; gather = exchanges._named(exchanges.ALL_GATHER); "
+        f"exchanges._named = lambda names: lambda there, mine: gather(there, mine * (1.01 if {ONE} else 1))"
     )
     checks = """
 line = told(load.test_operation, "all_gather")
@@ -93,8 +93,8 @@ assert " on rank 1, 1e-06 is allowed" in line, line
 def test_a_rank_that_is_missing(snippet: Snippet) -> None:
     fault = (
         "; gone = lambda: (print('NCCL WARN gone', flush=True), ranks.os._exit(3))"
-        "; first = exchanges.dist.all_gather; "
-        f"exchanges.dist.all_gather = lambda *_: gone() if {ONE} else first(*_)"
+        "; first = exchanges._named(exchanges.ALL_GATHER); "
+        f"exchanges._named = lambda names: lambda *_: gone() if {ONE} else first(*_)"
     )
     checks = """
 line = told(load.test_operation, "all_gather")
