@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 import pytest
 import torch
 
+from suites import rows
 from suites.exits import COLLECTIVE
 from suites.formulas import BUS, algorithm_bandwidth, bus_bandwidth
 from suites.loads import processes
 from suites.loads.exchanges import LIST, OPERATIONS
-from suites.timing import one_figure
+from suites.throttle import harmful
+from suites.timing import Timed, one_figure, spread, together, unsteady
 from suites.work import Labels
 
 if TYPE_CHECKING:
@@ -46,7 +48,8 @@ def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     profile = bench.cell.profile
     settings = {
         "ranks": ranks,
-        "device": bench.device.place(),
+        "device": bench.device.__name__.rpartition(".")[2],
+        "profile": profile,
         "backend": bench.device.COLLECTIVE,
         "sizes": sizes(profile, bench.device.place(), bench.device.memory(), ranks),
         "steps": min(bench.steps, 20),  # as many as nccl-tests takes
@@ -67,21 +70,41 @@ def test_operation(bench: Bench, answers: Answers, operation: str) -> None:
         if lacks:
             pytest.skip(f"this build lacks it: {lacks}")
         _figures(bench, operation, size, of_size)
+    if any(one["form"] == LIST for one in given):
+        bench.figures[bench.case].append("timed with the copies of a list: this build takes no tensor")
 
 
 def test_straggler(bench: Bench, answers: Answers) -> None:
     """Each rank does the same work by itself in about the same time."""
     given = answers.get("own work", [])
     assert given, f"{COLLECTIVE}: no rank answered: {_ends(answers)}"
-    times = {one["rank"]: one_figure(one["samples"], bench.device.STATISTIC) for one in given}
+    statistic = bench.device.STATISTIC
+    times = {one["rank"]: one_figure(one["samples"], statistic) for one in given}
     slowest = max(times, key=lambda rank: times[rank])
     ratio = times[slowest] / statistics.median_low(list(times.values()))
-    work = Labels("collective.straggler", f"{len(times)} ranks", "fp32", "own work", VERSION)
-    bench.row(work, "straggler", ratio, "ratio", statistic="max", samples=len(given[0]["samples"]))
+    noise = {one["rank"]: unsteady(one["samples"], statistic) for one in given}
+    throttled = {one["rank"]: ", ".join(harmful(one["conditions"]["throttle"])) for one in given}
+    why = [f"of rank {rank} {noise[rank]}" for rank in noise if noise[rank]]
+    why += [f"rank {rank} throttled: {throttled[rank]}" for rank in throttled if throttled[rank]]
+    bench.row(
+        Labels("collective.straggler", f"{len(times)} ranks", "fp32", "own work", VERSION),
+        "straggler",
+        None if why else ratio,
+        "ratio",
+        statistic="max",
+        samples=len(given[0]["samples"]),
+        warmup=given[0]["warmup"],
+        timer=bench.device.TIMER,
+        spread=spread([max(step) / statistics.median_low(step) for step in zip(*(one["samples"] for one in given))]),  # noqa: B905
+        conditions=together([one["conditions"] for one in given]),
+        why=f"unmeasurable: {'; '.join(why)}" if why else "",
+    )
     told = f"rank {slowest} takes {ratio:.1f} times as long as the median rank for the same work"
+    told += f", it throttled: {throttled[slowest]}" if throttled[slowest] else ""
+    # No noise that makes it unmeasurable makes it so slow, and what throttles is slow for a reason.
     assert ratio <= TOO_SLOW, f"{COLLECTIVE}: {told}"
-    if ratio > SLOW:
-        bench.figures.setdefault(bench.case, []).append(told)
+    said = bench.figures.setdefault(bench.case, [])
+    said += ([told] if ratio > SLOW else []) + ([f"straggler unmeasurable: {'; '.join(why)}"] if why else [])
 
 
 def test_pairs(bench: Bench, answers: Answers) -> None:
@@ -92,14 +115,17 @@ def test_pairs(bench: Bench, answers: Answers) -> None:
     given = answers.get("pair", [])
     expected = ranks * (ranks - 1)
     assert len(given) == expected, f"{COLLECTIVE}: {len(given)} of {expected} pairs answered: {_ends(answers)}"
-    rates = {}
+    rates: Dict[str, float] = {}
     for one in given:
+        took = Timed(**one["timed"])
         scope = f"rank {one['sender']} -> {one['rank']}"
-        seconds = one_figure(one["samples"], bench.device.STATISTIC)
-        rates[scope] = algorithm_bandwidth(one["bytes"], seconds)
         work = Labels("collective.pairs", f"{one['bytes']} bytes", "fp32", "sendrecv", VERSION)
-        more = {"direction": "higher", "scope": scope, "timer": "perf_counter", "samples": len(one["samples"])}
-        bench.row(work, "pair_gbps", rates[scope], "GB/s", statistic=bench.device.STATISTIC, warmup=1, **more)
+        bench.row(work, "latency", _milliseconds(took), "ms", scope=scope, **rows.of_time(took, 1e3))
+        rate = None if took.seconds is None else algorithm_bandwidth(one["bytes"], took.seconds)
+        told = {**rows.of_time(took), "spread": None}
+        bench.row(work, "pair_gbps", rate, "GB/s", direction="higher", scope=scope, **told)
+        if rate is not None:
+            rates[scope] = rate
     bench.figures.setdefault(bench.case, []).extend(slow_pairs(rates))
 
 
@@ -138,7 +164,7 @@ def hold(operation: str, ranks: int, given: List[Dict[str, Any]], answers: Answe
 
 def slow_pairs(rates: Dict[str, float]) -> List[str]:
     """The pairs that are slower than half of the median."""
-    usual = statistics.median(rates.values())
+    usual = statistics.median(rates.values()) if rates else 0.0
     return [f"{pair} has {rate:.3g} of {usual:.3g} GB/s" for pair, rate in rates.items() if rate < usual / 2]
 
 
@@ -159,16 +185,17 @@ def _ranks(bench: Bench) -> int:
 def _figures(bench: Bench, operation: str, size: int, given: List[Dict[str, Any]]) -> None:
     ranks = len(given)
     # A list is copied together within the call: its time is another series than a tensor's.
-    listed = given[0]["form"] == LIST
-    model = f"{operation} of a list" if listed else operation
+    model = f"{operation} of a list" if given[0]["form"] == LIST else operation
     work = Labels(f"collective.{operation}", f"{size} bytes on {ranks} ranks", "fp32", model, VERSION)
-    statistic = bench.device.STATISTIC
-    mean = [sum(step) / ranks for step in zip(*(one["samples"] for one in given))]  # noqa: B905
-    seconds = one_figure(mean, statistic)
-    more = {"warmup": 1, "samples": len(mean), "statistic": statistic, "timer": "perf_counter", "formula": BUS}
+    took = Timed(**given[0]["timed"])  # all ranks have the same
     bench.row(work, "error", max(one["error"] for one in given), "relative rmse")
-    bench.row(work, "latency", seconds * 1e3, "ms", **{**more, "formula": ""})
-    bench.row(work, "algbw", algorithm_bandwidth(size, seconds), "GB/s", direction="higher", **more)
-    bench.row(work, "busbw", bus_bandwidth(operation, ranks, size, seconds), "GB/s", direction="higher", **more)
-    if listed:
-        bench.figures[bench.case].append("timed with the copies of a list: this build takes no tensor")
+    bench.row(work, "latency", _milliseconds(took), "ms", **rows.of_time(took, 1e3))
+    told = {**rows.of_time(took), "spread": None, "formula": BUS}
+    rate = None if took.seconds is None else algorithm_bandwidth(size, took.seconds)
+    bench.row(work, "algbw", rate, "GB/s", direction="higher", **told)
+    rate = None if took.seconds is None else bus_bandwidth(operation, ranks, size, took.seconds)
+    bench.row(work, "busbw", rate, "GB/s", direction="higher", **told)
+
+
+def _milliseconds(took: Timed) -> Optional[float]:
+    return None if took.seconds is None else took.seconds * 1e3

@@ -11,10 +11,18 @@ Snippet = Callable[..., subprocess.CompletedProcess[str]]
 
 HEAD = """
 import json, torch
-from suites.loads import exchanges, ranks
+from suites.devices import adapter
+from suites.loads import exchanges, group as group_of, ranks
 from suites.loads.exchanges import Exchange, Piece
+class Store:
+    def set(self, _, told):
+        self.last = told
+    def get(self, _):
+        return self.last
 cpu, nothing = torch.device("cpu"), (lambda: None)
-ranks.dist.barrier = nothing
+group_of.dist.barrier = nothing
+group = group_of.Group(Store(), 0, 2, adapter("cpu"), cpu)
+settings = {"backend": "gloo", "allowed": 0.0, "steps": 3, "profile": "smoke"}
 """
 REFUSING = """
 def refuse(*_):
@@ -23,7 +31,7 @@ def refuse(*_):
     return Exchange(nothing, {"tensor": call, "list": call}, None, ())
 ranks.EXCHANGES = dict.fromkeys(ranks.OPERATIONS, refuse)
 def answer(name, backend):
-    return next(iter(ranks._answer(name, 0, [], 4, cpu, {"backend": backend})))
+    return next(iter(ranks._answer(name, group, [], 4, cpu, {**settings, "backend": backend})))
 answers = {name: answer(name, "gloo") for name in ranks.OPERATIONS}
 print(json.dumps({**answers, "nccl": answer("all_to_all", "nccl")}))
 """
@@ -53,10 +61,9 @@ def give():
 def exchange(*_):
     return Exchange(nothing, {{"tensor": refuse, "list": give}}, held, (Piece(exact.double(), 0, 4),))
 ranks.EXCHANGES = {{"reduce_scatter": exchange}}
-settings = {{"backend": "gloo", "allowed": 0.0, "steps": 3}}
-answer = ranks._answer("reduce_scatter", 0, [], 4, cpu, settings)
-assert answer.pop("samples") and answer == {{"form": "list", "error": 0.0, "senders": []}}, answer
-assert "failed" in ranks._answer("reduce_scatter", 0, [], 4, cpu, {{**settings, "backend": "nccl"}})
+answer = ranks._answer("reduce_scatter", group, [], 4, cpu, settings)
+assert answer.pop("timed")["samples"] >= 3 and answer == {{"form": "list", "error": 0.0, "senders": []}}, answer
+assert "failed" in ranks._answer("reduce_scatter", group, [], 4, cpu, {{**settings, "backend": "nccl"}})
 """)
     assert done.returncode == 0, done.stderr
 
@@ -90,8 +97,8 @@ def test_a_sum_does_not_grow_however_often_it_is_timed(snippet: Snippet) -> None
 ranks.dist.all_reduce = lambda work: work.mul_(2)
 patterns = [exchanges.pattern(0, 8, 1)] * 2
 ranks.EXCHANGES = {{"all_reduce": exchanges.EXCHANGES["all_reduce"]}}
-answer = ranks._answer("all_reduce", 0, patterns, 8, cpu, {{"backend": "gloo", "allowed": 0.0, "steps": 300}})
-assert answer["error"] == 0.0 and len(answer["samples"]) == 300, answer
+answer = ranks._answer("all_reduce", group, patterns, 8, cpu, {{**settings, "steps": 300}})
+assert answer["error"] == 0.0 and answer["timed"]["samples"] >= 300, answer
 """)
     assert done.returncode == 0, done.stderr
 
@@ -107,7 +114,7 @@ for name in exchanges.ALL_GATHER:
     setattr(ranks.dist, name, gather)
 patterns = [exchanges.pattern(peer, 8, 1)[:4] for peer in range(2)]
 ranks.EXCHANGES = {{"all_gather": exchanges.EXCHANGES["all_gather"]}}
-answer = ranks._answer("all_gather", 0, patterns, 8, cpu, {{"backend": "gloo", "allowed": 1e-6, "steps": 3}})
+answer = ranks._answer("all_gather", group, patterns, 8, cpu, settings)
 assert answer["error"] == 1e30 and answer["senders"] == [0, 1], answer
 """)
     assert done.returncode == 0, done.stderr
@@ -148,12 +155,14 @@ assert torch.equal(filled[7:14], filled[:7]) and torch.equal(filled[14:], filled
 
 
 def test_a_rank_is_timed_often_enough_that_other_work_does_not_make_it_slow(snippet: Snippet) -> None:
-    done = snippet("""
-import torch
-from suites.loads import ranks
-ranks.dist.barrier = lambda: None
+    done = snippet(f"""{HEAD}
+group_of.timing.unsteady = lambda *_: ""
 for steps, taken in ((1, 10), (20, 20)):
-    own = next(ranks._answers(0, 2, torch.device("cpu"), {"steps": steps}))
+    own = next(ranks._answers(group, cpu, {{**settings, "steps": steps}}))
     assert own["operation"] == "own work" and len(own["samples"]) == taken
+    assert own["warmup"] > 0 and set(own["conditions"]) == set(group_of.timing.UNREAD)
+group_of.timing.unsteady = lambda *_: "so it is"
+own = next(ranks._answers(group, cpu, settings))
+assert len(own["samples"]) == 10 * group_of.timing.ROUNDS, "again while one of them is unsteady, and no longer"
 """)
     assert done.returncode == 0, done.stderr
