@@ -27,6 +27,7 @@ LEAST = (
     10  # steps of its own work, whatever is asked for: of one or two the machine's other work would be the slow rank
 )
 OWN_WORK = 256  # edge of the products that a rank computes by itself
+GROWTH = 4  # times what a size took, the next one may take
 LARGE = 1 << 25  # bytes that a pair exchanges at most
 
 
@@ -53,7 +54,13 @@ def main(settings: Dict[str, Any]) -> None:
 
 def _answers(group: Group, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
     yield {"operation": "own work", **_own(group, own_work(place), settings)}
+    begun = began = group.clock()
     for size in settings["sizes"]:
+        now = group.clock()
+        if (now - begun) + GROWTH * (now - began) > settings["room"]:
+            yield {"operation": "stop", "bytes": size, "why": f"{now - begun:.0f} of {settings['room']:.0f} s are up"}
+            break
+        began = now
         elements = size // 4 // group.ranks * group.ranks
         patterns = [pattern(peer, elements, settings["seed"]) for peer in range(group.ranks)]
         for operation in OPERATIONS:

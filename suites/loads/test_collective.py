@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import pytest
 import torch
@@ -26,11 +26,15 @@ SIZES = {
     # nccl-tests goes to gigabytes in doublings: a wrong size shows in steps of sixteen too.
     "smoke": (KIB, MIB),
     "standard": (KIB, 16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB, 256 * MIB),
-    "deep": tuple(KIB * 4**step for step in range(11)),
+    "deep": tuple(KIB * 4**step for step in range(16)),  # to 1 TiB, which nothing holds: memory ends it
 }
 ENOUGH = 64 * MIB
-"""For a processor, unless it is looked at in depth: more is copied no faster, and is a minute's work to check."""
-DEADLINE = {"smoke": 60.0, "standard": 300.0, "deep": 900.0}
+"""For a processor, unless it is looked at in depth: more is copied no faster, and takes a minute."""
+BUFFERS = 3
+"""Of a problem's size a rank holds at most: what it sends, what it gets, a backend's own copy. Seen: 2.8 in gloo."""
+FREE = 0.5  # of what is free, to be left so: contexts and the libraries' own buffers have no bound that we know
+DEADLINE = {"smoke": 60.0, "standard": 300.0, "deep": 1800.0}
+ROOM = 0.7  # of the deadline, for the sizes: pairs come after them
 ALLOWED = 1e-6  # of the result's size: sums of a few fp32 numbers
 SLOW, TOO_SLOW = 1.5, 3.0  # times the median rank: worth a word, and a failure
 VERSION = "2"
@@ -39,24 +43,32 @@ VERSION = "2"
 
 @pytest.fixture(scope="module")
 def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well."""
+    """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well.
+
+    `stop` -> the size that was not tried, and why, where one was not.
+    """
     ranks = _ranks(bench)
     if ranks < 2:
         pytest.skip(f"not applicable: a collective needs 2 devices, this cell takes {ranks}")
     if not torch.distributed.is_available():
         pytest.skip(f"not applicable: torch {torch.__version__} is built without torch.distributed")
     profile = bench.cell.profile
+    bench.device.reset_peak()  # what this process keeps for later, the ranks cannot have
+    fitting, stop = sizes(profile, bench.device.place(), bench.device.free_memory() or bench.device.memory(), ranks)
     settings = {
         "ranks": ranks,
         "device": bench.device.__name__.rpartition(".")[2],
         "profile": profile,
         "backend": bench.device.COLLECTIVE,
-        "sizes": sizes(profile, bench.device.place(), bench.device.memory(), ranks),
+        "sizes": fitting,
+        "room": ROOM * DEADLINE[profile],
         "steps": min(bench.steps, 20),  # as many as nccl-tests takes
         "seed": bench.cell.seed,
         "allowed": ALLOWED,
     }
-    return processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
+    found = processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
+    found.setdefault("stop", [stop] if stop else [])
+    return found
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -70,6 +82,10 @@ def test_operation(bench: Bench, answers: Answers, operation: str) -> None:
         if lacks:
             pytest.skip(f"this build lacks it: {lacks}")
         _figures(bench, operation, size, of_size)
+    for one in answers.get("stop", [])[:1]:
+        work = _labels(operation, one["bytes"], ranks, operation)
+        bench.row(work, "algbw", None, "GB/s", direction="higher", why=f"not tried: {one['why']}")
+        bench.figures[bench.case].append(f"not tried from {_bytes(one['bytes'])} on: {one['why']}")
     if any(one["form"] == LIST for one in given):
         bench.figures[bench.case].append("timed with the copies of a list: this build takes no tensor")
 
@@ -134,12 +150,25 @@ def test_ranks_end(answers: Answers) -> None:
     assert not answers[""], f"{COLLECTIVE}: {_ends(answers)}"
 
 
-def sizes(profile: str, place: str, memory: int, ranks: int) -> List[int]:
-    """Bytes of each problem; every rank holds what all bring, once as fp32 and once as fp64, and half stays free."""
-    most = memory // (2 * ranks * 3 * (ranks + 1))
-    if place == "cpu" and profile != "deep":
-        most = min(most, ENOUGH)
-    return [size for size in SIZES[profile] if size <= most] or [KIB]
+def sizes(profile: str, place: str, free: int, ranks: int) -> Tuple[List[int], Optional[Dict[str, Any]]]:
+    """Bytes of each problem of a profile, and the first that is too much, with the reason.
+
+    `free` is the bytes that are free on each device, or on the machine where all ranks are on the processor. On the
+    host a rank of a device holds a few megabytes, whatever the size is.
+    """
+    sharing = ranks if place == "cpu" else 1
+    most = int(free * (1 - FREE) / BUFFERS / sharing)
+    for number, size in enumerate(SIZES[profile]):
+        why = ""
+        if place == "cpu" and profile != "deep" and size > ENOUGH:
+            why = "a processor copies more no faster"
+        if size > most and number:  # the smallest is tried wherever it is
+            who = f"{sharing} ranks" if sharing > 1 else "a rank"
+            holds = _bytes(sharing * BUFFERS * size)
+            why = f"{who} would hold {holds}, {1 - FREE:.0%} of {_bytes(free)} free may be held"
+        if why:
+            return list(SIZES[profile][:number]), {"bytes": size, "why": why}
+    return list(SIZES[profile]), None
 
 
 def hold(operation: str, ranks: int, given: List[Dict[str, Any]], answers: Answers) -> str:
@@ -186,7 +215,7 @@ def _figures(bench: Bench, operation: str, size: int, given: List[Dict[str, Any]
     ranks = len(given)
     # A list is copied together within the call: its time is another series than a tensor's.
     model = f"{operation} of a list" if given[0]["form"] == LIST else operation
-    work = Labels(f"collective.{operation}", f"{size} bytes on {ranks} ranks", "fp32", model, VERSION)
+    work = _labels(operation, size, ranks, model)
     took = Timed(**given[0]["timed"])  # all ranks have the same
     bench.row(work, "error", max(one["error"] for one in given), "relative rmse")
     bench.row(work, "latency", _milliseconds(took), "ms", **rows.of_time(took, 1e3))
@@ -195,6 +224,17 @@ def _figures(bench: Bench, operation: str, size: int, given: List[Dict[str, Any]
     bench.row(work, "algbw", rate, "GB/s", direction="higher", **told)
     rate = None if took.seconds is None else bus_bandwidth(operation, ranks, size, took.seconds)
     bench.row(work, "busbw", rate, "GB/s", direction="higher", **told)
+
+
+def _labels(operation: str, size: int, ranks: int, model: str) -> Labels:
+    return Labels(f"collective.{operation}", f"{size} bytes on {ranks} ranks", "fp32", model, VERSION)
+
+
+def _bytes(number: int) -> str:
+    size, units = float(number), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1024 and len(units) > 1:
+        size, units = size / 1024, units[1:]
+    return f"{size:.3g} {units[0]}"
 
 
 def _milliseconds(took: Timed) -> Optional[float]:

@@ -25,7 +25,7 @@ cell = Cell(id="c", axes={}, device="cpu", profile="smoke", seed=1)
 bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
 load._ranks = lambda bench: RANKS
 settings = {"ranks": RANKS, "device": "cpu", "backend": "gloo", "sizes": [1024], "steps": 3, "seed": 1}
-settings["profile"] = "smoke"
+settings.update(profile="smoke", room=1e9)
 processes.PROGRAM = ("-c", FAULT + "; import json, sys; ranks.main(json.loads(sys.argv[1]))")
 folder = pathlib.Path(tempfile.mkdtemp())
 found = processes.answers({**settings, "allowed": load.ALLOWED}, RANKS, folder, 60.0)
@@ -190,13 +190,34 @@ assert load.slow_pairs(dict.fromkeys("abc", 5.0)) == []
 
 def test_sizes_go_up_to_what_memory_allows(snippet: Snippet) -> None:
     done = snippet(f"""{HEAD}
-assert load.sizes("smoke", "cuda", 16 << 30, 2) == [1 << 10, 1 << 20]
-assert load.sizes("standard", "cuda", 80 << 30, 8)[-1] == 64 << 20
-assert load.sizes("standard", "cuda", 1 << 40, 2)[-1] == 256 << 20
-assert load.sizes("deep", "cuda", 1 << 50, 2)[-1] == 1 << 30
-assert load.sizes("standard", "cpu", 1 << 40, 3)[-1] == 64 << 20
-assert load.sizes("deep", "cpu", 1 << 50, 3)[-1] == 1 << 30
-assert load.sizes("deep", "cuda", 1, 2) == [1 << 10]
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+assert load.sizes("smoke", "cuda", 16 * GIB, 2) == ([KIB, MIB], None)
+assert load.sizes("standard", "cuda", 80 * GIB, 8) == (list(load.SIZES["standard"]), None)
+largest, stop = load.sizes("deep", "cuda", 80 * GIB, 8)
+assert largest[-1] == 4 * GIB and largest[0] == KIB and len(largest) == 12, largest
+assert stop == {{"bytes": 16 * GIB, "why": "a rank would hold 48 GiB, 50% of 80 GiB free may be held"}}, stop
+largest, stop = load.sizes("deep", "cpu", 8 * GIB, 2)
+assert largest[-1] == 256 * MIB, "both ranks hold theirs in the same memory"
+assert stop == {{"bytes": GIB, "why": "2 ranks would hold 6 GiB, 50% of 8 GiB free may be held"}}, stop
+largest, stop = load.sizes("standard", "cpu", 1 << 40, 3)
+assert largest[-1] == 64 * MIB and stop == {{"bytes": 256 * MIB, "why": "a processor copies more no faster"}}
+assert load.sizes("standard", "cpu", GIB, 3)[0][-1] == 4 * MIB, "and no more than there is room for"
+assert load.sizes("deep", "cuda", 1, 2)[0] == [KIB]
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_where_the_sizes_end_a_row_says_why(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}{TIMED}
+took = Timed(1e-3, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD)
+one = {{"bytes": 1000, "form": "tensor", "error": 0.0, "senders": [], "timed": dataclasses.asdict(took)}}
+given = [{{**one, "rank": rank}} for rank in range(2)]
+stop = [{{"bytes": 4 << 30, "why": "there is no room"}}]
+load.test_operation(bench, {{"": [], "all_gather": given, "stop": stop}}, "all_gather")
+assert bench.figures[""][-1] == "not tried from 4 GiB on: there is no room"
+row = rows()["algbw"]
+assert (row["value"], row["valid"], row["why"]) == (None, False, "not tried: there is no room"), row
+assert row["shapes"] == "4294967296 bytes on 2 ranks", row
 """)
     assert done.returncode == 0, done.stderr
 

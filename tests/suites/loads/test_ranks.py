@@ -22,7 +22,7 @@ class Store:
 cpu, nothing = torch.device("cpu"), (lambda: None)
 group_of.dist.barrier = nothing
 group = group_of.Group(Store(), 0, 2, adapter("cpu"), cpu)
-settings = {"backend": "gloo", "allowed": 0.0, "steps": 3, "profile": "smoke"}
+settings = {"backend": "gloo", "allowed": 0.0, "steps": 3, "profile": "smoke", "sizes": [], "seed": 1, "room": 1e9}
 """
 REFUSING = """
 def refuse(*_):
@@ -164,5 +164,23 @@ for steps, taken in ((1, 10), (20, 20)):
 group_of.timing.unsteady = lambda *_: "so it is"
 own = next(ranks._answers(group, cpu, settings))
 assert len(own["samples"]) == 10 * group_of.timing.ROUNDS, "again while one of them is unsteady, and no longer"
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_ranks_stop_at_the_size_that_there_is_no_time_for(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}
+ranks._own, ranks._answer = (lambda *_: {{}}), (lambda *_: {{"error": 0.0}})
+sizes = [1 << 10, 1 << 12, 1 << 14, 1 << 16]
+def tried(room):
+    # each size takes four times as long as the one before: 1, 4, 16, 64 s
+    ticks = iter([0.0, 0.0, 1.0, 5.0, 21.0])
+    group.clock = lambda: next(ticks)
+    answers = list(ranks._answers(group, cpu, {{"sizes": sizes, "seed": 1, "room": room}}))
+    return [one["bytes"] for one in answers if one["operation"] == "all_reduce"], answers[-1]
+assert tried(100)[0] == sizes
+bytes_of, last = tried(50)
+assert bytes_of == sizes[:3], bytes_of
+assert last == {{"operation": "stop", "bytes": 1 << 16, "why": "21 of 50 s are up"}}, last
 """)
     assert done.returncode == 0, done.stderr
