@@ -10,12 +10,9 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from suites.throttle import grown, harmful
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 METHOD = "3"
 """Raise it when anything here changes what a figure means: figures of two methods are two series."""
@@ -48,13 +45,21 @@ class Timed:
     why: str = ""
 
 
-def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str, index: int = 0) -> Timed:
+def timed(
+    call: Callable[[], Any],
+    device: Any,
+    steps: int,
+    profile: str,
+    index: int = 0,
+    clock: Callable[[], float] = time.monotonic,
+) -> Timed:
     """Warm up until it has settled, then take `steps` samples, and as many again while they are too noisy.
 
-    `index` is the device that the call runs on: its conditions go with the figure.
-    A slow step gets fewer samples, and the slowest is given up: one load must not hold up a whole profile.
+    `device` is a module of `devices`, or what has its samples, conditions, STATISTIC and timer; `index` is the one that
+    the call runs on: its conditions go with the figure. A slow step gets fewer samples, and the slowest is given up:
+    one load must not hold up a whole profile.
     """
-    warmup, lasts = warm_up(call, device, min(WINDOW, steps), CAP_S[profile])
+    warmup, lasts = warm_up(call, device, min(WINDOW, steps), CAP_S[profile], clock)
     room = ROOM_S[profile]
     seen = [device.conditions(index)]
     samples: List[float] = []
@@ -86,12 +91,14 @@ def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str,
     )
 
 
-def warm_up(call: Callable[[], Any], device: ModuleType, window: int, cap_s: float) -> Tuple[int, float]:
+def warm_up(
+    call: Callable[[], Any], device: Any, window: int, cap_s: float, clock: Callable[[], float] = time.monotonic
+) -> Tuple[int, float]:
     """Calls until three windows agree or the time is up; returns how many there were, and what the fastest took.
 
     Three windows fit into the time, if a call does: of slow calls a window has fewer.
     """
-    deadline = time.monotonic() + cap_s
+    deadline = clock() + cap_s
     least = device.samples(call, 1)[0]
     window = fitting(window, cap_s / 3, least)
     windows: List[float] = []
@@ -99,7 +106,7 @@ def warm_up(call: Callable[[], Any], device: ModuleType, window: int, cap_s: flo
         taken = device.samples(call, window)
         windows.append(one_figure(taken, device.STATISTIC))
         least = min(least, *taken)
-        if time.monotonic() >= deadline:
+        if clock() >= deadline:
             break
     return 1 + len(windows) * window, least
 

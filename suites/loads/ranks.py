@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 import torch
 import torch.distributed as dist
 
-from suites.loads.exchanges import EXCHANGES, OPERATIONS, Exchange, part
+from suites import timing
+from suites.devices import adapter
+from suites.loads.exchanges import EXCHANGES, OPERATIONS, distance, pattern, wrong_senders
+from suites.loads.group import Group
 
 # What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. All else that refuses has failed.
 MAY_LACK = {"gloo": ("reduce_scatter", "all_to_all")}
@@ -24,20 +27,24 @@ LEAST = (
     10  # steps of its own work, whatever is asked for: of one or two the machine's other work would be the slow rank
 )
 OWN_WORK = 256  # edge of the products that a rank computes by itself
-LARGE = 1 << 25  # bytes from which on few steps are enough
+GROWTH = 4  # times what a size took, the next one may take
+LARGE = 1 << 25  # bytes that a pair exchanges at most
 
 
 def main(settings: Dict[str, Any]) -> None:
     """Join the group, then check and time the rank's own work, each operation in each size, and each pair."""
-    rank, ranks, kind = settings["rank"], settings["ranks"], settings["device"]
+    rank, ranks, device = settings["rank"], settings["ranks"], adapter(settings["device"])
+    kind = device.place()
     place = torch.device(kind, rank) if kind != "cpu" else torch.device("cpu")
     if kind == "cpu":
         torch.set_num_threads(1)
     else:
         getattr(torch, kind).set_device(rank)
-    dist.init_process_group(settings["backend"], init_method=f"file://{settings['store']}", rank=rank, world_size=ranks)
+    store = dist.FileStore(settings["store"], ranks)  # type: ignore[attr-defined]
+    dist.init_process_group(settings["backend"], store=store, rank=rank, world_size=ranks)
+    group = Group(store, rank, ranks, device, place)
     with Path(settings["answers"]).open("a", encoding="utf-8") as answers:
-        for answer in _answers(rank, ranks, place, settings):
+        for answer in _answers(group, place, settings):
             answers.write(json.dumps({"rank": rank, **answer}) + "\n")
             answers.flush()
         dist.barrier()
@@ -45,16 +52,22 @@ def main(settings: Dict[str, Any]) -> None:
     os._exit(0)
 
 
-def _answers(rank: int, ranks: int, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
-    yield {"operation": "own work", "samples": samples(own_work(place), place, max(settings["steps"], LEAST))}
+def _answers(group: Group, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    yield {"operation": "own work", **_own(group, own_work(place), settings)}
+    begun = began = group.clock()
     for size in settings["sizes"]:
-        parts = [part(peer, size // 4 // ranks * ranks, settings["seed"]) for peer in range(ranks)]
-        steps = settings["steps"] if size < LARGE else min(5, settings["steps"])
+        now = group.clock()
+        if (now - begun) + GROWTH * (now - began) > settings["room"]:
+            yield {"operation": "stop", "bytes": size, "why": f"{now - begun:.0f} of {settings['room']:.0f} s are up"}
+            break
+        began = now
+        elements = size // 4 // group.ranks * group.ranks
+        patterns = [pattern(peer, elements, settings["seed"]) for peer in range(group.ranks)]
         for operation in OPERATIONS:
-            answer = _answer(operation, rank, parts, place, {**settings, "steps": steps})
-            yield {"operation": operation, "bytes": 4 * len(parts[0]), **answer}
-    if ranks > 2:
-        yield from _pairs(rank, ranks, place, settings)
+            answer = _answer(operation, group, patterns, elements, place, settings)
+            yield {"operation": operation, "bytes": 4 * elements, **answer}
+    if group.ranks > 2:
+        yield from _pairs(group, place, settings)
 
 
 def own_work(place: torch.device) -> Callable[[], Any]:
@@ -63,71 +76,70 @@ def own_work(place: torch.device) -> Callable[[], Any]:
     return lambda: factor @ factor
 
 
+def _own(group: Group, work: Callable[[], Any], settings: Dict[str, Any]) -> Dict[str, Any]:
+    """How long this rank takes for it; all go on as long as one of them is unsteady."""
+    steps = max(settings["steps"], LEAST)
+    seen = [group.device.conditions(group.rank)]
+    warmup, _ = timing.warm_up(work, group, timing.WINDOW, timing.CAP_S[settings["profile"]], group.clock)
+    taken: List[List[float]] = [[] for _ in range(group.ranks)]
+    for _ in range(timing.ROUNDS):
+        taken = [before + more for before, more in zip(taken, group.each(work, steps))]  # noqa: B905
+        if not any(timing.unsteady(one, group.STATISTIC) for one in taken):
+            break
+    seen.append(group.device.conditions(group.rank))
+    return {"samples": taken[group.rank], "warmup": warmup, "conditions": timing.together(seen)}
+
+
 def _answer(
-    operation: str, rank: int, parts: List[torch.Tensor], place: torch.device, settings: Dict[str, Any]
+    operation: str,
+    group: Group,
+    patterns: List[torch.Tensor],
+    elements: int,
+    place: torch.device,
+    settings: Dict[str, Any],
 ) -> Dict[str, Any]:
-    exchange = EXCHANGES[operation](rank, parts, place)
-    try:
-        exchange.call()
-    except Exception as error:  # noqa: BLE001 - each backend has its own class for what it lacks
-        text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        refuses = "does not support" in text or "not implemented" in text.lower() or "unsupported" in text.lower()
-        lacks = refuses and operation in MAY_LACK.get(settings["backend"], ())
-        return {"lacks" if lacks else "failed": text[:300]}
-    found = {"error": distance(exchange), "senders": wrong_senders(exchange, len(parts), settings["allowed"])}
-    return {**found, "samples": samples(exchange.call, place, settings["steps"])}
+    """The first form that the build has is timed, and what it then gave is checked."""
+    exchange = EXCHANGES[operation](group.rank, patterns, elements, place)
+    lacks = ""
+    for form, call in exchange.calls.items():
+        try:
+            exchange.prepare()
+            call()
+        except Exception as error:  # noqa: BLE001 - each backend has its own class for what it lacks
+            lacks = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
+            if refuses(lacks) and settings["backend"] in MAY_LACK:
+                continue
+            return {"failed": lacks}
+        took = asdict(group.timed(call, settings["steps"], settings["profile"], exchange.prepare))
+        wrong = wrong_senders(exchange, settings["allowed"])
+        return {"form": form, "error": distance(exchange), "senders": wrong, "timed": took}
+    return {"lacks" if operation in MAY_LACK[settings["backend"]] else "failed": lacks}
 
 
-def distance(exchange: Exchange) -> float:
-    """The error of what this rank holds against fp64, in units of its size; what is not finite is infinitely far."""
-    return _distance(exchange.result().cpu().double(), exchange.exact)
+def refuses(text: str) -> bool:
+    """Whether a backend says that it has no such call."""
+    words = ("does not support", "no support for", "not implemented", "unsupported")
+    return any(word in text.lower() for word in words)
 
 
-def wrong_senders(exchange: Exchange, ranks: int, allowed: float) -> List[int]:
-    """The ranks whose piece is wrong here, where a result is made of pieces."""
-    if not exchange.by_sender:
-        return []
-    pieces = zip(exchange.result().cpu().double().chunk(ranks), exchange.exact.chunk(ranks))  # noqa: B905
-    return [sender for sender, (got, exact) in enumerate(pieces) if not _distance(got, exact) <= allowed]
-
-
-def _distance(got: torch.Tensor, exact: torch.Tensor) -> float:
-    far = float((got - exact).square().mean().sqrt() / exact.square().mean().sqrt())
-    return min(1e30, far)  # JSON has no infinity; nan is not below anything
-
-
-def _pairs(rank: int, ranks: int, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+def _pairs(group: Group, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
     """How fast each rank sends to each other, one pair at a time; the receiver tells."""
     size = min(max(settings["sizes"]), LARGE)
     block = torch.ones(size // 4, device=place)
-    for sender in range(ranks):
-        for receiver in range(ranks):
+    for sender in range(group.ranks):
+        for receiver in range(group.ranks):
             if sender == receiver:
                 continue
 
             def call(sender: int = sender, receiver: int = receiver) -> None:
-                if rank == sender:
+                if group.rank == sender:
                     dist.send(block, receiver)
-                elif rank == receiver:
+                elif group.rank == receiver:
                     dist.recv(block, sender)
 
-            taken = samples(call, place, min(5, settings["steps"]))
-            if rank == receiver:
-                yield {"operation": "pair", "sender": sender, "bytes": size, "samples": taken}
-
-
-def samples(call: Callable[[], Any], place: torch.device, steps: int) -> List[float]:
-    """Seconds of each of `steps` calls on this rank; the ranks start each together."""
-    taken = []
-    for step in range(steps + 1):
-        dist.barrier()
-        start = time.perf_counter()
-        call()
-        if place.type != "cpu":
-            getattr(torch, place.type).synchronize()
-        if step:  # the first one warms up
-            taken.append(time.perf_counter() - start)
-    return taken
+            took = asdict(group.timed(call, settings["steps"], settings["profile"]))
+            if group.rank == receiver:
+                yield {"operation": "pair", "sender": sender, "bytes": size, "timed": took}
 
 
 if __name__ == "__main__":

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import pytest
 import torch
 
+from suites import rows
 from suites.exits import COLLECTIVE
 from suites.formulas import BUS, algorithm_bandwidth, bus_bandwidth
 from suites.loads import processes
-from suites.loads.exchanges import OPERATIONS
-from suites.timing import one_figure
+from suites.loads.exchanges import LIST, OPERATIONS
+from suites.throttle import harmful
+from suites.timing import Timed, one_figure, spread, together, unsteady
 from suites.work import Labels
 
 if TYPE_CHECKING:
@@ -24,18 +26,27 @@ SIZES = {
     # nccl-tests goes to gigabytes in doublings: a wrong size shows in steps of sixteen too.
     "smoke": (KIB, MIB),
     "standard": (KIB, 16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB, 256 * MIB),
-    "deep": tuple(KIB * 4**step for step in range(11)),
+    "deep": tuple(KIB * 4**step for step in range(16)),  # to 1 TiB, which nothing holds: memory ends it
 }
 ENOUGH = 64 * MIB
-"""For a processor, unless it is looked at in depth: more is copied no faster, and is a minute's work to check."""
-DEADLINE = {"smoke": 60.0, "standard": 300.0, "deep": 900.0}
+"""For a processor, unless it is looked at in depth: more is copied no faster, and takes a minute."""
+BUFFERS = 3
+"""Of a problem's size a rank holds at most: what it sends, what it gets, a backend's own copy. Seen: 2.8 in gloo."""
+FREE = 0.5  # of what is free, to be left so: contexts and the libraries' own buffers have no bound that we know
+DEADLINE = {"smoke": 60.0, "standard": 300.0, "deep": 1800.0}
+ROOM = 0.7  # of the deadline, for the sizes: pairs come after them
 ALLOWED = 1e-6  # of the result's size: sums of a few fp32 numbers
 SLOW, TOO_SLOW = 1.5, 3.0  # times the median rank: worth a word, and a failure
+VERSION = "2"
+"""Raise it when anything here or in `ranks` and `exchanges` changes what is timed."""
 
 
 @pytest.fixture(scope="module")
 def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well."""
+    """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well.
+
+    `stop` -> the size that was not tried, and why, where one was not.
+    """
     ranks = _ranks(bench)
     if ranks < 2:
         pytest.skip(f"not applicable: a collective needs 2 devices, this cell takes {ranks}")
@@ -44,16 +55,22 @@ def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     if not torch.distributed.is_available():
         pytest.skip(f"not applicable: torch {torch.__version__} is built without torch.distributed")
     profile = bench.cell.profile
+    bench.device.reset_peak()  # what this process keeps for later, the ranks cannot have
+    fitting, stop = sizes(profile, bench.device.place(), bench.device.free_memory() or bench.device.memory(), ranks)
     settings = {
         "ranks": ranks,
-        "device": bench.device.place(),
+        "device": bench.device.__name__.rpartition(".")[2],
+        "profile": profile,
         "backend": bench.device.COLLECTIVE,
-        "sizes": sizes(profile, bench.device.place(), bench.device.memory(), ranks),
+        "sizes": fitting,
+        "room": ROOM * DEADLINE[profile],
         "steps": min(bench.steps, 20),  # as many as nccl-tests takes
         "seed": bench.cell.seed,
         "allowed": ALLOWED,
     }
-    return processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
+    found = processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
+    found.setdefault("stop", [stop] if stop else [])
+    return found
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -67,21 +84,45 @@ def test_operation(bench: Bench, answers: Answers, operation: str) -> None:
         if lacks:
             pytest.skip(f"this build lacks it: {lacks}")
         _figures(bench, operation, size, of_size)
+    for one in answers.get("stop", [])[:1]:
+        work = _labels(operation, one["bytes"], ranks, operation)
+        bench.row(work, "algbw", None, "GB/s", direction="higher", why=f"not tried: {one['why']}")
+        bench.figures[bench.case].append(f"not tried from {_bytes(one['bytes'])} on: {one['why']}")
+    if any(one["form"] == LIST for one in given):
+        bench.figures[bench.case].append("timed with the copies of a list: this build takes no tensor")
 
 
 def test_straggler(bench: Bench, answers: Answers) -> None:
     """Each rank does the same work by itself in about the same time."""
     given = answers.get("own work", [])
     assert given, f"{COLLECTIVE}: no rank answered: {_ends(answers)}"
-    times = {one["rank"]: one_figure(one["samples"], bench.device.STATISTIC) for one in given}
+    statistic = bench.device.STATISTIC
+    times = {one["rank"]: one_figure(one["samples"], statistic) for one in given}
     slowest = max(times, key=lambda rank: times[rank])
     ratio = times[slowest] / statistics.median_low(list(times.values()))
-    work = Labels("collective.straggler", f"{len(times)} ranks", "fp32", "own work", "1")
-    bench.row(work, "straggler", ratio, "ratio", statistic="max", samples=len(given[0]["samples"]))
+    noise = {one["rank"]: unsteady(one["samples"], statistic) for one in given}
+    throttled = {one["rank"]: ", ".join(harmful(one["conditions"]["throttle"])) for one in given}
+    why = [f"of rank {rank} {noise[rank]}" for rank in noise if noise[rank]]
+    why += [f"rank {rank} throttled: {throttled[rank]}" for rank in throttled if throttled[rank]]
+    bench.row(
+        Labels("collective.straggler", f"{len(times)} ranks", "fp32", "own work", VERSION),
+        "straggler",
+        None if why else ratio,
+        "ratio",
+        statistic="max",
+        samples=len(given[0]["samples"]),
+        warmup=given[0]["warmup"],
+        timer=bench.device.timer(),
+        spread=spread([max(step) / statistics.median_low(step) for step in zip(*(one["samples"] for one in given))]),  # noqa: B905
+        conditions=together([one["conditions"] for one in given]),
+        why=f"unmeasurable: {'; '.join(why)}" if why else "",
+    )
     told = f"rank {slowest} takes {ratio:.1f} times as long as the median rank for the same work"
+    told += f", it throttled: {throttled[slowest]}" if throttled[slowest] else ""
+    # No noise that makes it unmeasurable makes it so slow, and what throttles is slow for a reason.
     assert ratio <= TOO_SLOW, f"{COLLECTIVE}: {told}"
-    if ratio > SLOW:
-        bench.figures.setdefault(bench.case, []).append(told)
+    said = bench.figures.setdefault(bench.case, [])
+    said += ([told] if ratio > SLOW else []) + ([f"straggler unmeasurable: {'; '.join(why)}"] if why else [])
 
 
 def test_pairs(bench: Bench, answers: Answers) -> None:
@@ -92,14 +133,17 @@ def test_pairs(bench: Bench, answers: Answers) -> None:
     given = answers.get("pair", [])
     expected = ranks * (ranks - 1)
     assert len(given) == expected, f"{COLLECTIVE}: {len(given)} of {expected} pairs answered: {_ends(answers)}"
-    rates = {}
+    rates: Dict[str, float] = {}
     for one in given:
+        took = Timed(**one["timed"])
         scope = f"rank {one['sender']} -> {one['rank']}"
-        seconds = one_figure(one["samples"], bench.device.STATISTIC)
-        rates[scope] = algorithm_bandwidth(one["bytes"], seconds)
-        work = Labels("collective.pairs", f"{one['bytes']} bytes", "fp32", "sendrecv", "1")
-        more = {"direction": "higher", "scope": scope, "timer": "perf_counter", "samples": len(one["samples"])}
-        bench.row(work, "pair_gbps", rates[scope], "GB/s", statistic=bench.device.STATISTIC, warmup=1, **more)
+        work = Labels("collective.pairs", f"{one['bytes']} bytes", "fp32", "sendrecv", VERSION)
+        bench.row(work, "latency", _milliseconds(took), "ms", scope=scope, **rows.of_time(took, 1e3))
+        rate = None if took.seconds is None else algorithm_bandwidth(one["bytes"], took.seconds)
+        told = {**rows.of_time(took), "spread": None}
+        bench.row(work, "pair_gbps", rate, "GB/s", direction="higher", scope=scope, **told)
+        if rate is not None:
+            rates[scope] = rate
     bench.figures.setdefault(bench.case, []).extend(slow_pairs(rates))
 
 
@@ -108,12 +152,25 @@ def test_ranks_end(answers: Answers) -> None:
     assert not answers[""], f"{COLLECTIVE}: {_ends(answers)}"
 
 
-def sizes(profile: str, place: str, memory: int, ranks: int) -> List[int]:
-    """Bytes of each problem; every rank holds what all bring, once as fp32 and once as fp64, and half stays free."""
-    most = memory // (2 * ranks * 3 * (ranks + 1))
-    if place == "cpu" and profile != "deep":
-        most = min(most, ENOUGH)
-    return [size for size in SIZES[profile] if size <= most] or [KIB]
+def sizes(profile: str, place: str, free: int, ranks: int) -> Tuple[List[int], Optional[Dict[str, Any]]]:
+    """Bytes of each problem of a profile, and the first that is too much, with the reason.
+
+    `free` is the bytes that are free on each device, or on the machine where all ranks are on the processor. On the
+    host a rank of a device holds a few megabytes, whatever the size is.
+    """
+    sharing = ranks if place == "cpu" else 1
+    most = int(free * (1 - FREE) / BUFFERS / sharing)
+    for number, size in enumerate(SIZES[profile]):
+        why = ""
+        if place == "cpu" and profile != "deep" and size > ENOUGH:
+            why = "a processor copies more no faster"
+        if size > most and number:  # the smallest is tried wherever it is
+            who = f"{sharing} ranks" if sharing > 1 else "a rank"
+            holds = _bytes(sharing * BUFFERS * size)
+            why = f"{who} would hold {holds}, {1 - FREE:.0%} of {_bytes(free)} free may be held"
+        if why:
+            return list(SIZES[profile][:number]), {"bytes": size, "why": why}
+    return list(SIZES[profile]), None
 
 
 def hold(operation: str, ranks: int, given: List[Dict[str, Any]], answers: Answers) -> str:
@@ -138,7 +195,7 @@ def hold(operation: str, ranks: int, given: List[Dict[str, Any]], answers: Answe
 
 def slow_pairs(rates: Dict[str, float]) -> List[str]:
     """The pairs that are slower than half of the median."""
-    usual = statistics.median(rates.values())
+    usual = statistics.median(rates.values()) if rates else 0.0
     return [f"{pair} has {rate:.3g} of {usual:.3g} GB/s" for pair, rate in rates.items() if rate < usual / 2]
 
 
@@ -158,12 +215,29 @@ def _ranks(bench: Bench) -> int:
 
 def _figures(bench: Bench, operation: str, size: int, given: List[Dict[str, Any]]) -> None:
     ranks = len(given)
-    work = Labels(f"collective.{operation}", f"{size} bytes on {ranks} ranks", "fp32", operation, "1")
-    statistic = bench.device.STATISTIC
-    mean = [sum(step) / ranks for step in zip(*(one["samples"] for one in given))]  # noqa: B905
-    seconds = one_figure(mean, statistic)
-    more = {"warmup": 1, "samples": len(mean), "statistic": statistic, "timer": "perf_counter", "formula": BUS}
+    # A list is copied together within the call: its time is another series than a tensor's.
+    model = f"{operation} of a list" if given[0]["form"] == LIST else operation
+    work = _labels(operation, size, ranks, model)
+    took = Timed(**given[0]["timed"])  # all ranks have the same
     bench.row(work, "error", max(one["error"] for one in given), "relative rmse")
-    bench.row(work, "latency", seconds * 1e3, "ms", **{**more, "formula": ""})
-    bench.row(work, "algbw", algorithm_bandwidth(size, seconds), "GB/s", direction="higher", **more)
-    bench.row(work, "busbw", bus_bandwidth(operation, ranks, size, seconds), "GB/s", direction="higher", **more)
+    bench.row(work, "latency", _milliseconds(took), "ms", **rows.of_time(took, 1e3))
+    told = {**rows.of_time(took), "spread": None, "formula": BUS}
+    rate = None if took.seconds is None else algorithm_bandwidth(size, took.seconds)
+    bench.row(work, "algbw", rate, "GB/s", direction="higher", **told)
+    rate = None if took.seconds is None else bus_bandwidth(operation, ranks, size, took.seconds)
+    bench.row(work, "busbw", rate, "GB/s", direction="higher", **told)
+
+
+def _labels(operation: str, size: int, ranks: int, model: str) -> Labels:
+    return Labels(f"collective.{operation}", f"{size} bytes on {ranks} ranks", "fp32", model, VERSION)
+
+
+def _bytes(number: int) -> str:
+    size, units = float(number), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1024 and len(units) > 1:
+        size, units = size / 1024, units[1:]
+    return f"{size:.3g} {units[0]}"
+
+
+def _milliseconds(took: Timed) -> Optional[float]:
+    return None if took.seconds is None else took.seconds * 1e3

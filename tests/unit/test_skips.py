@@ -15,7 +15,7 @@ def session(*arguments: str, cwd: Path, **environ: str) -> tuple[int, str]:
     ours = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-        env={**ours, "PYTHONPATH": str(TESTS), **environ},
+        env={**ours, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS / 'faults'}", **environ},
         cwd=cwd,
         capture_output=True,
         text=True,

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.torch
 Snippet = Callable[..., subprocess.CompletedProcess[str]]
 
 HEAD = """
-import pathlib, tempfile
+import json, pathlib, tempfile
 from types import SimpleNamespace
 import pytest
 from suites.bench import Bench
@@ -25,6 +25,7 @@ cell = Cell(id="c", axes={}, device="cpu", profile="smoke", seed=1)
 bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
 load._ranks = lambda bench: RANKS
 settings = {"ranks": RANKS, "device": "cpu", "backend": "gloo", "sizes": [1024], "steps": 3, "seed": 1}
+settings.update(profile="smoke", room=1e9)
 processes.PROGRAM = ("-c", FAULT + "; import json, sys; ranks.main(json.loads(sys.argv[1]))")
 folder = pathlib.Path(tempfile.mkdtemp())
 found = processes.answers({**settings, "allowed": load.ALLOWED}, RANKS, folder, 60.0)
@@ -51,8 +52,75 @@ assert [told(load.test_operation, name) for name in ("all_reduce", "all_gather",
 load.test_pairs(bench, found)
 text = (bundle.folder / METRICS).read_text()
 assert text.count('"pair_gbps"') == 6 and '"rank 2 -> 0"' in text and '"1020 bytes on 3 ranks"' in text, text
+load.test_straggler(bench, found)
+rows = [json.loads(line) for line in (bundle.folder / METRICS).read_text().splitlines()]
+timed = [row for row in rows if row["metric"] != "error"]
+assert {row["metric"] for row in timed} == {"latency", "algbw", "busbw", "pair_gbps", "straggler"}
+for row in timed:
+    assert row["samples"] >= 3 and row["warmup"] > 3 and row["timer"] == "perf_counter", row
+    assert set(row["conditions"]) == {"clock_mhz", "temperature_c", "power_w", "throttle"}, row
+    assert row["valid"] or row["why"].startswith("unmeasurable: "), row
+    assert (row["spread"] is None) == (row["metric"] in {"algbw", "busbw", "pair_gbps"}), row
 """
     held(snippet, 3, "", checks)
+
+
+TIMED = """
+from suites.timing import UNREAD, Timed
+import dataclasses
+bundle = Bundle(pathlib.Path(tempfile.mkdtemp()))
+cell = Cell(id="c", axes={}, device="cpu", profile="smoke", seed=1)
+bench = Bench(cell=cell, device=adapter("cpu"), bundle=bundle, size=32, steps=3, ranks=1)
+load._ranks = lambda bench: 2
+def rows():
+    lines = (bundle.folder / METRICS).read_text().splitlines()
+    return {row["metric"]: row for row in map(json.loads, lines)}
+"""
+
+
+def test_an_exchange_that_cannot_be_measured_has_rows_that_say_so(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}{TIMED}
+took = Timed(None, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD, "it throttled")
+given = [{{"rank": rank, "bytes": 1000, "form": "list", "error": 0.0, "senders": [], "timed": dataclasses.asdict(took)}}
+         for rank in range(2)]
+load.test_operation(bench, {{"": [], "all_gather": given}}, "all_gather")
+for name in ("latency", "algbw", "busbw"):
+    row = rows()[name]
+    assert (row["value"], row["valid"], row["why"]) == (None, False, "unmeasurable: it throttled"), row
+    assert row["model"] == "all_gather of a list", row
+assert rows()["latency"]["spread"]["minimum"] == 1.0
+assert "timed with the copies of a list: this build takes no tensor" in bench.figures[""], bench.figures
+given[0]["form"], given[0]["timed"] = "tensor", dataclasses.asdict(dataclasses.replace(took, seconds=1e-6, why=""))
+load.test_operation(bench, {{"": [], "all_gather": given}}, "all_gather")
+assert (rows()["algbw"]["value"], rows()["busbw"]["value"], rows()["busbw"]["model"]) == (1.0, 0.5, "all_gather")
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_straggler_is_judged_in_spite_of_noise_and_its_figure_is_none(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}{TIMED}
+hot = {{**UNREAD, "throttle": ["hardware thermal slowdown"]}}
+def straggler(samples, conditions=UNREAD):
+    bench.figures.clear()
+    given = [{{"rank": rank, "samples": one, "warmup": 9, "conditions": conditions if rank else UNREAD}}
+             for rank, one in enumerate(([1.0] * 10, samples))]
+    try:
+        load.test_straggler(bench, {{"": [], "own work": given}})
+    except AssertionError as found:
+        return str(found), rows()["straggler"]
+    return ", ".join(bench.figures[""]), rows()["straggler"]
+said, row = straggler([1.0] * 10)
+assert (said, row["value"], row["spread"]["p50"], row["warmup"], row["valid"]) == ("", 1.0, 1.0, 9, True)
+said, row = straggler([2.0] * 5 + [1.0] * 5)
+assert said == "straggler unmeasurable: of rank 1 its two halves lie 100% apart" and row["value"] is None
+said, row = straggler([4.0] * 10)
+assert said == "collective: rank 1 takes 4.0 times as long as the median rank for the same work" and row["value"] == 4
+said, row = straggler([4.0] * 10, hot)
+assert said.endswith("for the same work, it throttled: hardware thermal slowdown") and row["value"] is None, said
+said, row = straggler([1.0] * 10, hot)
+assert said == "straggler unmeasurable: rank 1 throttled: hardware thermal slowdown" and not row["valid"]
+""")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_rank_that_is_slow(snippet: Snippet) -> None:
@@ -66,8 +134,8 @@ assert line.startswith("collective: rank 1 takes ") and "times as long as the me
 
 def test_a_rank_that_sends_what_is_wrong(snippet: Snippet) -> None:
     fault = (
-        "; gather = exchanges.dist.all_gather; "
-        f"exchanges.dist.all_gather = lambda there, mine: gather(there, mine * (1.01 if {ONE} else 1))"
+        "; gather = exchanges._named(exchanges.ALL_GATHER); "
+        f"exchanges._named = lambda names: lambda there, mine: gather(there, mine * (1.01 if {ONE} else 1))"
     )
     checks = """
 line = told(load.test_operation, "all_gather")
@@ -93,8 +161,8 @@ assert " on rank 1, 1e-06 is allowed" in line, line
 def test_a_rank_that_is_missing(snippet: Snippet) -> None:
     fault = (
         "; gone = lambda: (print('NCCL WARN gone', flush=True), ranks.os._exit(3))"
-        "; first = exchanges.dist.all_gather; "
-        f"exchanges.dist.all_gather = lambda *_: gone() if {ONE} else first(*_)"
+        "; first = exchanges._named(exchanges.ALL_GATHER); "
+        f"exchanges._named = lambda names: lambda *_: gone() if {ONE} else first(*_)"
     )
     checks = """
 line = told(load.test_operation, "all_gather")
@@ -122,13 +190,34 @@ assert load.slow_pairs(dict.fromkeys("abc", 5.0)) == []
 
 def test_sizes_go_up_to_what_memory_allows(snippet: Snippet) -> None:
     done = snippet(f"""{HEAD}
-assert load.sizes("smoke", "cuda", 16 << 30, 2) == [1 << 10, 1 << 20]
-assert load.sizes("standard", "cuda", 80 << 30, 8)[-1] == 64 << 20
-assert load.sizes("standard", "cuda", 1 << 40, 2)[-1] == 256 << 20
-assert load.sizes("deep", "cuda", 1 << 50, 2)[-1] == 1 << 30
-assert load.sizes("standard", "cpu", 1 << 40, 3)[-1] == 64 << 20
-assert load.sizes("deep", "cpu", 1 << 50, 3)[-1] == 1 << 30
-assert load.sizes("deep", "cuda", 1, 2) == [1 << 10]
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+assert load.sizes("smoke", "cuda", 16 * GIB, 2) == ([KIB, MIB], None)
+assert load.sizes("standard", "cuda", 80 * GIB, 8) == (list(load.SIZES["standard"]), None)
+largest, stop = load.sizes("deep", "cuda", 80 * GIB, 8)
+assert largest[-1] == 4 * GIB and largest[0] == KIB and len(largest) == 12, largest
+assert stop == {{"bytes": 16 * GIB, "why": "a rank would hold 48 GiB, 50% of 80 GiB free may be held"}}, stop
+largest, stop = load.sizes("deep", "cpu", 8 * GIB, 2)
+assert largest[-1] == 256 * MIB, "both ranks hold theirs in the same memory"
+assert stop == {{"bytes": GIB, "why": "2 ranks would hold 6 GiB, 50% of 8 GiB free may be held"}}, stop
+largest, stop = load.sizes("standard", "cpu", 1 << 40, 3)
+assert largest[-1] == 64 * MIB and stop == {{"bytes": 256 * MIB, "why": "a processor copies more no faster"}}
+assert load.sizes("standard", "cpu", GIB, 3)[0][-1] == 4 * MIB, "and no more than there is room for"
+assert load.sizes("deep", "cuda", 1, 2)[0] == [KIB]
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_where_the_sizes_end_a_row_says_why(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}{TIMED}
+took = Timed(1e-3, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD)
+one = {{"bytes": 1000, "form": "tensor", "error": 0.0, "senders": [], "timed": dataclasses.asdict(took)}}
+given = [{{**one, "rank": rank}} for rank in range(2)]
+stop = [{{"bytes": 4 << 30, "why": "there is no room"}}]
+load.test_operation(bench, {{"": [], "all_gather": given, "stop": stop}}, "all_gather")
+assert bench.figures[""][-1] == "not tried from 4 GiB on: there is no room"
+row = rows()["algbw"]
+assert (row["value"], row["valid"], row["why"]) == (None, False, "not tried: there is no room"), row
+assert row["shapes"] == "4294967296 bytes on 2 ranks", row
 """)
     assert done.returncode == 0, done.stderr
 
