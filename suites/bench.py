@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 import pytest
 import torch
 
-from suites import backends, compiling, expected, numerics, operators, roofline, rows, timing
+from suites import backends, compiling, expected, memory, numerics, operators, roofline, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
@@ -70,7 +70,7 @@ class Bench:
             plain = [one.to(result_dtype(work.precision)) for one in exact]
         else:
             plain = self._fresh(work, lambda compute: compute)[1]
-        self.device.reset_peak()
+        self.device.clear()
         call, result, seconds, use = self._compiled(work)
         self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
@@ -79,6 +79,7 @@ class Bench:
         self._write(work, error, seconds, use)
         self._repeat(work, call, result)
         operators.examine(self, work, call)
+        del exact, plain, result  # what is held from here on is the load's own, not its checking's
         self._time(work, call)
         compiling.warm(self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one)))
         compiling.vary(self, work)
@@ -187,6 +188,7 @@ class Bench:
 
     def _time(self, work: Work, call: Compute) -> None:
         arguments = list(work.inputs)
+        self.device.reset_peak()
 
         def once() -> None:
             with torch.no_grad():  # a training step turns gradients on for itself
@@ -204,7 +206,12 @@ class Bench:
                 self.row(work, metric, rate, unit, direction="higher", **told)
         roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
-            self.row(work, "memory_peak", self.device.peak(), "bytes")
+            self._write_peaks(work)
+
+    def _write_peaks(self, work: Work) -> None:
+        told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
+        for metric, value in told.items():
+            self.row(work, metric, value, "bytes", statistic="max")
 
 
 def _times(value: Optional[float], factor: float) -> Optional[float]:

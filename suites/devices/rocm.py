@@ -37,6 +37,7 @@ places = cuda.places
 exact = cuda.exact
 synchronise = cuda.synchronise
 memory = cuda.memory
+clear = cuda.clear
 reset_peak = cuda.reset_peak
 peak = cuda.peak
 units = cuda.units

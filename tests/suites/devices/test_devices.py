@@ -12,7 +12,8 @@ from suites.devices import DeviceMissing, adapter, word_for
 
 DATA = Path(__file__).parents[2] / "data" / "devices"
 FORM = ("count", "place", "places", "exact", "health", "deep_health", "title", "synchronise", "memory", "free_memory")
-FORM += ("reset_peak", "peak", "samples", "conditions", "counters", "units", "firmware", "observe", "why_missing")
+FORM += ("clear", "reset_peak", "peak", "samples", "conditions", "counters", "units", "firmware", "observe")
+FORM += ("why_missing",)
 SAID = json.loads((DATA / "errors.json").read_text())
 
 
