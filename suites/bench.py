@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Callable, DefaultDict, Dict, List, Optional, Sequence, Tuple
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
 from suites.precisions import dtype, result_dtype
+from suites.summary import Figures
 from suites.work import Compute, Labels, Work
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
     from suites.bundle import Bundle
     from suites.cell import Cell
-
-_SHOWN = ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio")
 
 
 class Bench:
@@ -39,7 +39,7 @@ class Bench:
         self.uses: List[Dict[str, Any]] = []
         self.fingerprints: List[Dict[str, Any]] = []
         self.compiled: Dict[Tuple[str, str, str], Dict[str, Any]] = {}  # by load, shapes and precision
-        self.figures: Dict[str, List[str]] = {}
+        self.figures: DefaultDict[str, Figures] = defaultdict(Figures)  # by case
         self.case = ""
         self._no_toolchain = ""
 
@@ -86,6 +86,7 @@ class Bench:
 
     def finish(self) -> None:
         """Write what holds for the whole process: on a processor, how much memory it had at most."""
+        self.case = ""
         if self.device.place() == "cpu":
             whole = Labels("process", "all", "mixed", "none", "1")
             self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
@@ -99,13 +100,16 @@ class Bench:
 
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
         """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""
+        row = rows.row(self.cell, self.device.place(), work, metric, value, unit, **more)
         try:
-            self.bundle.metric(rows.row(self.cell, self.device.place(), work, metric, value, unit, **more))
+            self.bundle.metric(row)
         except ValueError as problem:
             raise AssertionError(f"numerics: {problem}") from None
-        if metric in _SHOWN:
-            told = f"{metric} unmeasurable" if value is None else f"{metric} {value:.3g} {unit}"
-            self.figures.setdefault(self.case, []).append(told)
+        self.figures[self.case].add(row)
+
+    def note(self, *texts: str) -> None:
+        """Say something of the case in the table at the end."""
+        self.figures[self.case].notes.extend(texts)
 
     def _reference(self, work: Work) -> List[torch.Tensor]:
         place = self.device.exact()
@@ -182,7 +186,7 @@ class Bench:
         same = all(torch.equal(one, two) for one, two in zip(first, again))  # noqa: B905 - strict= is not in Python 3.9
         self.row(work, "deterministic", int(same), "0 or 1", direction="higher", samples=2)
         if not same:
-            self.figures.setdefault(self.case, []).append("not deterministic")
+            self.note("not deterministic")
             asked = torch.are_deterministic_algorithms_enabled()
             assert not asked, "numerics: two runs of the same call differ, and deterministic algorithms were asked for"
 

@@ -43,7 +43,7 @@ def test_of_another_cell(bench: Bench, request_of_run: Request) -> None:
     _figures(bench, "other", found)
     if found.missing or found.unexpected:
         told = f"only here: {', '.join(found.missing) or 'none'}; only there: {', '.join(found.unexpected) or 'none'}"
-        bench.figures.setdefault(bench.case, []).append(told)
+        bench.note(told)
     assert not found.lost, f"numerics: of the other cell's checkpoint these are lost: {', '.join(found.lost)}"
     share, differ = f"{found.exact:.2%}", ", ".join(found.different)
     assert not differ, f"numerics: {share} of the elements are those of the other cell, these differ: {differ}"

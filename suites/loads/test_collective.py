@@ -79,7 +79,7 @@ def test_straggler(bench: Bench, answers: Answers) -> None:
     told = f"rank {slowest} takes {ratio:.1f} times as long as the median rank for the same work"
     assert ratio <= TOO_SLOW, f"{COLLECTIVE}: {told}"
     if ratio > SLOW:
-        bench.figures.setdefault(bench.case, []).append(told)
+        bench.note(told)
 
 
 def test_pairs(bench: Bench, answers: Answers) -> None:
@@ -98,7 +98,7 @@ def test_pairs(bench: Bench, answers: Answers) -> None:
         work = Labels("collective.pairs", f"{one['bytes']} bytes", "fp32", "sendrecv", "1")
         more = {"direction": "higher", "scope": scope, "timer": "perf_counter", "samples": len(one["samples"])}
         bench.row(work, "pair_gbps", rates[scope], "GB/s", statistic=bench.device.STATISTIC, warmup=1, **more)
-    bench.figures.setdefault(bench.case, []).extend(slow_pairs(rates))
+    bench.note(*slow_pairs(rates))
 
 
 def test_ranks_end(answers: Answers) -> None:

@@ -65,7 +65,7 @@ def test_fragmentation(bench: Bench, told: Dict[str, Any]) -> None:
     for metric, value in (("alloc_retries", held.retries), ("ooms", held.refusals)):
         if value is not None:
             bench.row(work, metric, value, "count", direction="equal")
-    bench.figures.setdefault(bench.case, []).append(f"fragmentation {held.fragmentation:.2g}")
+    bench.note(f"fragmentation {held.fragmentation:.2g}")
     memory.hold_to_bound(held)
 
 
