@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import copy
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Callable, DefaultDict, Dict, List, Optional, Sequence, Tuple
 
 import pytest
 import torch
 
-from suites import backends, compiling, expected, numerics, operators, roofline, rows, timing
+from suites import backends, compiling, expected, memory, numerics, operators, roofline, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
 from suites.precisions import dtype, result_dtype
+from suites.summary import Figures
 from suites.work import Compute, Labels, Work
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
     from suites.bundle import Bundle
     from suites.cell import Cell
-
-_SHOWN = ("latency", "tflops", "gbps", "busbw", "compile_cold", "error_ratio")
 
 
 class Bench:
@@ -39,7 +39,7 @@ class Bench:
         self.uses: List[Dict[str, Any]] = []
         self.fingerprints: List[Dict[str, Any]] = []
         self.compiled: Dict[Tuple[str, str, str], Dict[str, Any]] = {}  # by load, shapes and precision
-        self.figures: Dict[str, List[str]] = {}
+        self.figures: DefaultDict[str, Figures] = defaultdict(Figures)  # by case
         self.case = ""
         self._no_toolchain = ""
 
@@ -71,7 +71,7 @@ class Bench:
             plain = [one.to(result_dtype(work.precision)) for one in exact]
         else:
             plain = self._fresh(work, lambda compute: compute)[1]
-        self.device.reset_peak()
+        self.device.clear()
         call, result, seconds, use = self._compiled(work)
         self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
@@ -80,12 +80,14 @@ class Bench:
         self._write(work, error, seconds, use)
         self._repeat(work, call, result)
         operators.examine(self, work, call)
+        del exact, plain, result  # what is held from here on is the load's own, not its checking's
         self._time(work, call)
         compiling.warm(self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one)))
         compiling.vary(self, work)
 
     def finish(self) -> None:
         """Write what holds for the whole process: on a processor, how much memory it had at most."""
+        self.case = ""
         if self.device.place() == "cpu":
             whole = Labels("process", "all", "mixed", "none", "1")
             self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
@@ -98,13 +100,16 @@ class Bench:
 
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
         """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""
+        row = rows.row(self.cell, self.device.place(), work, metric, value, unit, **more)
         try:
-            self.bundle.metric(rows.row(self.cell, self.device.place(), work, metric, value, unit, **more))
+            self.bundle.metric(row)
         except ValueError as problem:
             raise AssertionError(f"numerics: {problem}") from None
-        if metric in _SHOWN:
-            told = f"{metric} unmeasurable" if value is None else f"{metric} {value:.3g} {unit}"
-            self.figures.setdefault(self.case, []).append(told)
+        self.figures[self.case].add(row)
+
+    def note(self, *texts: str) -> None:
+        """Say something of the case in the table at the end."""
+        self.figures[self.case].notes.extend(texts)
 
     def _reference(self, work: Work) -> List[torch.Tensor]:
         place = self.device.exact()
@@ -181,12 +186,13 @@ class Bench:
         same = all(torch.equal(one, two) for one, two in zip(first, again))  # noqa: B905 - strict= is not in Python 3.9
         self.row(work, "deterministic", int(same), "0 or 1", direction="higher", samples=2)
         if not same:
-            self.figures.setdefault(self.case, []).append("not deterministic")
+            self.note("not deterministic")
             asked = torch.are_deterministic_algorithms_enabled()
             assert not asked, "numerics: two runs of the same call differ, and deterministic algorithms were asked for"
 
     def _time(self, work: Work, call: Compute) -> None:
         arguments = list(work.inputs)
+        self.device.reset_peak()
 
         def once() -> None:
             with torch.no_grad():  # a training step turns gradients on for itself
@@ -205,7 +211,12 @@ class Bench:
                 self.row(work, metric, rate, unit, direction="higher", **told)
         roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
-            self.row(work, "memory_peak", self.device.peak(), "bytes")
+            self._write_peaks(work)
+
+    def _write_peaks(self, work: Work) -> None:
+        told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
+        for metric, value in told.items():
+            self.row(work, metric, value, "bytes", statistic="max")
 
 
 def _times(value: Optional[float], factor: float) -> Optional[float]:

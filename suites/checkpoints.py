@@ -1,6 +1,7 @@
 """Checkpoints: the same content in every cell, bit by bit, so that what another cell saved can be held against it.
 
-It is made by whole-number arithmetic: random numbers differ between releases. Files are read with `weights_only`, which
+It is made by whole-number arithmetic, and not of the run's seed: random numbers differ between releases, seeds between
+runs. Files are read with `weights_only`, which
 runs nothing that they contain; before torch 2.6 that promise could be broken (CVE-2025-32434), so there only a file
 that this very run wrote is read.
 """
@@ -18,7 +19,7 @@ from suites.fingerprint import octets
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = 1  # raise when the content changes: files of two versions are not comparable
+VERSION = 2  # raise when the content changes: files of two versions are not comparable
 ELEMENTS = 256
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _DTYPES = [
@@ -40,6 +41,7 @@ _DTYPES = [
     "uint32",
     "uint64",
 ]
+_NOT_IN_EVERY_TORCH = ("float8_e4m3fn", "float8_e5m2", "uint16", "uint32", "uint64")
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,20 @@ class Comparison:
     unexpected: List[str]
     different: List[str]
 
+    @property
+    def lost(self) -> List[str]:
+        """What is missing though every torch has it."""
+        return [name for name in self.missing if name not in _NOT_IN_EVERY_TORCH]
 
-def content(seed: int) -> Dict[str, torch.Tensor]:
+
+def content() -> Dict[str, torch.Tensor]:
     """A tensor of each dtype that this torch has, every bit pattern allowed: NaN, infinities and subnormals too."""
     made = {}
     for number, name in enumerate(_DTYPES):
         if hasattr(torch, name):
-            made[name] = _pattern(getattr(torch, name), seed * 100 + number)
-    made["layer.weight"] = (_bits(8, ELEMENTS, seed).double() / 2.0**63).float().reshape(16, 16)
-    made["layer.steps"] = torch.tensor(seed)
+            made[name] = _pattern(getattr(torch, name), number)
+    made["layer.weight"] = (_bits(8, ELEMENTS, len(_DTYPES)).double() / 2.0**63).float().reshape(16, 16)
+    made["layer.steps"] = torch.tensor(ELEMENTS)
     return made
 
 
@@ -71,9 +78,14 @@ def save(path: Path, tensors: Dict[str, torch.Tensor]) -> None:
 
 
 def load(path: Path, place: str) -> Dict[str, torch.Tensor]:
-    """What a checkpoint holds; ValueError when it is none of ours."""
+    """What a checkpoint holds; ValueError when it is none of ours, or cannot be read any more."""
     options: Dict[str, Any] = {"map_location": place, "weights_only": True}
-    whole = torch.load(path, **options)
+    with path.open("rb") as file:
+        try:
+            whole = torch.load(file, **options)
+        except Exception as error:  # of a file that was cut off torch says `[Errno 22] Invalid argument`
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise ValueError(f"{path}: damaged, or no checkpoint: {said}") from error
     if not isinstance(whole, dict) or whole.get("version") != VERSION or not isinstance(whole.get("tensors"), dict):
         raise ValueError(f"{path}: no checkpoint of this suite, version {VERSION}")
     return {str(name): one for name, one in whole["tensors"].items() if isinstance(one, torch.Tensor)}

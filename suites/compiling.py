@@ -62,6 +62,7 @@ def rows(bench: Bench, work: Work, use: backends.Use, seconds: float) -> None:
         bench.row(work, "compile_cold", seconds, "s", **clock)
     bench.row(work, "graphs", use.graphs, "count", direction="equal")
     bench.row(work, "graph_breaks", sum(use.breaks.values()), "count")
+    bench.note(*(f"graph break: {next(iter(reason.splitlines()), '')[:_REASON]}" for reason in sorted(use.breaks)))
     bench.row(work, "taken", use.taken, backends.UNIT.get(bench.backend, "graphs"), direction="equal")
     silent = f"not known: {bench.backend} does not tell it with torch {torch.__version__}"
     number = None if use.fused is None else len(use.fused)

@@ -102,6 +102,10 @@ def free_memory() -> Optional[int]:
     return max(0, memory() - torch.mps.driver_allocated_memory())
 
 
+def clear() -> None:
+    """Nothing is known that its libraries keep."""
+
+
 def reset_peak() -> None:
     """The device keeps no peak."""
 

@@ -111,6 +111,10 @@ def free_memory() -> Optional[int]:
     return int(told[0]) if told else None
 
 
+def clear() -> None:
+    """Nothing is known that its libraries keep."""
+
+
 def reset_peak() -> None:
     """Forget the peak."""
     _call(_module(), "reset_peak_memory_stats", None)

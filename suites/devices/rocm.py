@@ -45,6 +45,7 @@ places = cuda.places
 exact = cuda.exact
 synchronise = cuda.synchronise
 memory = cuda.memory
+clear = cuda.clear
 reset_peak = cuda.reset_peak
 peak = cuda.peak
 units = cuda.units

@@ -116,6 +116,10 @@ def free_memory() -> Optional[int]:
     return min((free for free in map(_free, range(count())) if free is not None), default=None)
 
 
+def clear() -> None:
+    """Nothing is known that its libraries keep."""
+
+
 def reset_peak() -> None:
     """Forget the peak."""
     import torch

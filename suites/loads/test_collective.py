@@ -87,9 +87,9 @@ def test_operation(bench: Bench, answers: Answers, operation: str) -> None:
     for one in answers.get("stop", [])[:1]:
         work = _labels(operation, one["bytes"], ranks, operation)
         bench.row(work, "algbw", None, "GB/s", direction="higher", why=f"not tried: {one['why']}")
-        bench.figures[bench.case].append(f"not tried from {_bytes(one['bytes'])} on: {one['why']}")
+        bench.note(f"not tried from {_bytes(one['bytes'])} on: {one['why']}")
     if any(one["form"] == LIST for one in given):
-        bench.figures[bench.case].append("timed with the copies of a list: this build takes no tensor")
+        bench.note("timed with the copies of a list: this build takes no tensor")
 
 
 def test_straggler(bench: Bench, answers: Answers) -> None:
@@ -121,8 +121,8 @@ def test_straggler(bench: Bench, answers: Answers) -> None:
     told += f", it throttled: {throttled[slowest]}" if throttled[slowest] else ""
     # No noise that makes it unmeasurable makes it so slow, and what throttles is slow for a reason.
     assert ratio <= TOO_SLOW, f"{COLLECTIVE}: {told}"
-    said = bench.figures.setdefault(bench.case, [])
-    said += ([told] if ratio > SLOW else []) + ([f"straggler unmeasurable: {'; '.join(why)}"] if why else [])
+    if ratio > SLOW:
+        bench.note(told)
 
 
 def test_pairs(bench: Bench, answers: Answers) -> None:
@@ -144,7 +144,7 @@ def test_pairs(bench: Bench, answers: Answers) -> None:
         bench.row(work, "pair_gbps", rate, "GB/s", direction="higher", scope=scope, **told)
         if rate is not None:
             rates[scope] = rate
-    bench.figures.setdefault(bench.case, []).extend(slow_pairs(rates))
+    bench.note(*slow_pairs(rates))
 
 
 def test_ranks_end(answers: Answers) -> None:

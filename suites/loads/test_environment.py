@@ -50,7 +50,7 @@ def test_device_health(bench: Bench) -> None:
     told = bench.device.health(needed=NEEDED + 16 * 8 * bench.size * bench.size)
     if experience(bench.device) == NEVER_RUN:
         told.append(f"{bench.device.__name__.rsplit('.', 1)[-1]} adapter: {NEVER_RUN}")
-    bench.figures.setdefault(bench.case, []).extend(told)
+    bench.note(*told)
 
 
 @pytest.mark.profile("deep")
@@ -61,8 +61,8 @@ def test_deep_health(bench: Bench) -> None:
         labels = Labels(f"health.{figure.metric}", figure.of, "mixed", "none", "1")
         direction = "lower" if figure.metric == "unchecked" else "higher"
         bench.row(labels, figure.metric, figure.value, figure.unit, direction=direction, timer="perf_counter")
-        bench.figures.setdefault(bench.case, []).append(f"{figure.metric} {figure.of} {figure.value:.3g} {figure.unit}")
-    bench.figures.setdefault(bench.case, []).extend(found.notes)
+        bench.note(f"{figure.metric} {figure.of} {figure.value:.3g} {figure.unit}")
+    bench.note(*found.notes)
     assert not found.findings, found.findings[0] + "".join(f"\n{line}" for line in found.findings[1:])
 
 

@@ -157,7 +157,7 @@ calls = iter(range(1000))
 def drifting(x):
     return torch.tanh(x) + (next(calls) % 2) * 1e-7
 assert told(compute=drifting, reference=torch.tanh) == ""
-assert rows()["deterministic"] == 0 and "not deterministic" in bench.figures[""]
+assert rows()["deterministic"] == 0 and "not deterministic" in bench.figures[""].notes
 torch.use_deterministic_algorithms(True)
 assert told(compute=drifting, reference=torch.tanh).startswith("AssertionError: numerics: two runs of the same call")
 """
@@ -166,3 +166,28 @@ assert told(compute=drifting, reference=torch.tanh).startswith("AssertionError: 
 
 def test_a_load_that_repeats_is_told_so(snippet: Snippet) -> None:
     held(snippet(HEAD + ROWS + "assert told(compute=torch.tanh) == '' and rows()['deterministic'] == 1", "eager"))
+
+
+def test_the_peak_of_a_load_is_not_that_of_its_checking(snippet: Snippet) -> None:
+    code = """
+import weakref
+from suites import numerics, timing
+from suites.devices import cpu
+seen, order = [], []
+compare, honest = numerics.compare, timing.timed
+def comparing(*results, **more):
+    order.append("compare")
+    seen.extend(weakref.ref(one) for tensors in results for one in tensors)
+    return compare(*results, **more)
+def timed_after(*arguments):
+    order.append("time")
+    return honest(*arguments)
+def reset():
+    order.append("reset")
+    assert seen and not any(one() is not None for one in seen), "the references still count to the peak"
+numerics.compare, timing.timed = comparing, timed_after
+cpu.clear, cpu.reset_peak = lambda: order.append("clear"), reset
+assert told(compute=torch.tanh) == ""
+assert order == ["clear", "compare", "reset", "time"], order
+"""
+    held(snippet(HEAD + code, "eager"))

@@ -33,6 +33,8 @@ for compute, graphs, breaks in ((whole, 1, 0), (broken, 2, 1)):
     said = bench.compiled["l", "32x32", "fp32"]
     assert (said["graphs"], said["graph_breaks"]) == (graphs, breaks), said
     assert rows()["graph_breaks"]["value"] == breaks
+    assert sum(note.startswith("graph break: ") for note in bench.figures[""].notes) == breaks, bench.figures
+    bench.figures.clear()
 assert len(said["break_reasons"]) == 1 and "print" in said["break_reasons"][0], said
 """
     held(snippet(HEAD + code, "aot_eager", "smoke"))

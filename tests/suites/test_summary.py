@@ -1,22 +1,73 @@
 """The table at the end."""
 
+from typing import Any
+
 from suites.junit import Case
-from suites.summary import table
+from suites.summary import WIDTH, Figures, table
 
 
 def case(name: str, outcome: str, message: str = "") -> Case:
     return Case(name=name, outcome=outcome, message=message, detail="", seconds=1.0)
 
 
+def figures(*rows: tuple[str, float | None, str], shapes: str = "1x2", why: str = "") -> Figures:
+    """Of rows with this metric, value and unit."""
+    found = Figures()
+    for metric, value, unit in rows:
+        found.add(row(metric, value, unit, shapes, why))
+    return found
+
+
+def row(metric: str, value: float | None, unit: str, shapes: str = "1x2", why: str = "") -> dict[str, Any]:
+    labels = {"load": "l", "shapes": shapes, "precision": "fp32"}
+    return {**labels, "metric": metric, "value": value, "unit": unit, "why": why}
+
+
 def test_each_case_with_its_figures_or_its_reason() -> None:
     cases = [case("a", "passed"), case("loads/test_x.py::test_longer[1]", "skipped", "not here")]
+    found = {"a": figures(("latency", 1.0, "ms"), ("tflops", 2.0, "TFLOP/s"), ("gbps", 3.0, "GB/s"))}
 
-    assert table(cases, {"a": ["latency 1 ms", "tflops 2"]}).splitlines() == [
+    assert table(cases, found).splitlines() == [
         "",
-        "case         outcome  figures",
-        "a            passed   latency 1 ms, tflops 2",
+        "case         outcome  ms       rate",
+        "a            passed    1  2 TFLOP/s",
         "x.longer[1]  skipped  not here",
+        "ms: of a step; rate: of its operations, or of the bytes that it moves",
         "1 passed, 1 skipped",
+    ]
+
+
+def test_all_that_the_layers_are_told_apart_by_is_shown_within_the_width() -> None:
+    name = "loads/test_model.py::test_transformer_inference[fp32-small]"
+    rows = [
+        ("error_ratio", 1.051, "ratio"),
+        ("compile_cold", 57.61, "s"),
+        ("graph_breaks", 0, "count"),
+        ("launches", 5, "count"),
+        ("latency", 0.21812, "ms"),
+        ("tflops", 612.4, "TFLOP/s"),
+        ("roofline", 0.61243, "fraction"),
+        ("mfu", 0.4, "fraction"),
+        ("memory_peak", 3 << 30, "bytes"),
+    ]
+
+    _, head, line, *_, total = table([case(name, "passed")], {name: figures(*rows)}).splitlines()
+
+    assert head.split()[2:] == ["ms", "rate", "roof", "MFU", "MiB", "compile", "breaks", "error"]
+    told = ["0.218", "612", "TFLOP/s", "61.2%", "40%", "3072", "57.6", "s", "0", "1.05"]
+    assert line.split() == ["model.transformer_inference[fp32-small]", "passed", *told]
+    assert len(head) == len(line) <= WIDTH
+    assert total == "1 passed"
+
+
+def test_each_size_has_a_line_of_its_own() -> None:
+    found = figures(("latency", 0.5, "ms"), ("busbw", 1.25, "GB/s"), shapes="1024 bytes on 2 ranks")
+    found.add(row("latency", 7.0, "ms", "1048576 bytes on 2 ranks"))
+
+    assert table([case("c", "passed")], {"c": found}).splitlines()[2:5] == [
+        "c                           passed",
+        "  1024 bytes on 2 ranks              0.5  1.25 GB/s bus",
+        "  1048576 bytes on 2 ranks             7",
     ]
 
 
@@ -26,15 +77,56 @@ def test_what_needs_a_look_comes_first() -> None:
         case("skipped", "skipped", "no"),
         case("odd", "passed"),
         case("wild", "passed"),
+        case("broken", "passed"),
+        case("wrong", "passed"),
         case("bad", "failed", "numerics: off"),
         case("worse", "error", "collection: no"),
     ]
-    figures = {"odd": ["latency unmeasurable"], "wild": ["not deterministic"], "good": ["latency 1 ms"]}
+    unmeasurable = "unmeasurable: its two halves lie 30% apart"
+    found = {
+        "odd": figures(("latency", None, "ms"), ("tflops", None, "TFLOP/s"), why=unmeasurable),
+        "wild": Figures(notes=["not deterministic"]),
+        "broken": Figures(notes=["graph break: print"]),
+        "wrong": figures(
+            ("roofline", 1.4, "fraction"), why="data error: 1.4 of what is attainable, 1.02 at most can be"
+        ),
+        "good": figures(("latency", 1.0, "ms")),
+    }
 
-    *lines, last = table(cases, figures).splitlines()[2:]
+    *lines, _, last = table(cases, found).splitlines()[2:]
 
-    assert [line.split()[0] for line in lines] == ["worse", "bad", "odd", "wild", "good", "skipped"]
-    assert last == "3 passed, 1 failed, 1 error, 1 skipped, 1 a figure unmeasurable, 1 not deterministic"
+    first = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert first == ["worse", "bad", "odd", "wild", "broken", "wrong", "good", "skipped"]
+    assert lines[2].split(maxsplit=2)[2] == f"latency {unmeasurable}", "once, not for each figure that follows from it"
+    assert lines[5].split(maxsplit=2)[2].startswith("140%  roofline data error: 1.4 of what is attainable")
+    counts = "1 a data error, 1 a figure unmeasurable, 1 not deterministic, 1 a graph break"
+    assert last == f"5 passed, 1 failed, 1 error, 1 skipped, {counts}"
+
+
+def test_a_long_reason_is_whole_and_within_the_width_and_told_once() -> None:
+    reason = "not applicable: " + " ".join(str(number) for number in range(100))
+    cases = [case("one", "skipped", reason), case("two", "skipped", reason)]
+
+    *lines, last, total = table(cases, {}).splitlines()[2:]
+
+    assert max(map(len, lines)) <= WIDTH
+    assert " ".join(" ".join(lines).split()) == f"one skipped {reason}"
+    assert last.split(maxsplit=2) == ["two", "skipped", "as above"]
+    assert total == "2 skipped"
+
+
+def test_what_a_cache_had_is_no_cold_compile_and_no_remark() -> None:
+    found = figures(("compile_cold", None, "s"), why="not measured: the compile cache of an earlier run is there")
+    found.add(row("compile_cached", 0.5, "s"))
+
+    assert table([case("a", "passed")], {"a": found}).splitlines()[2].split() == ["a", "passed", "0.5", "s,", "cached"]
+    assert not found.notes
+
+
+def test_the_memory_of_the_whole_process_ends_the_table() -> None:
+    whole = figures(("memory_peak", 512 << 20, "bytes"))
+
+    assert table([case("a", "passed")], {"": whole}).splitlines()[-1] == "1 passed; the process held 512 MiB at most"
 
 
 def test_nothing_ran_is_said() -> None:
