@@ -77,6 +77,7 @@ class MetricRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `samples` counts the timed samples behind `value`; `statistic` says how they became one (`median`, `min`, `exact`).
     `scope` is the operator that the figure is of, empty for the whole load; `method` is the version of our way of
     measuring, another one makes another series; `formula` says how work or bytes were counted, empty where none were.
+    What of these each metric must tell stands in `results.context`.
     What could not be measured has `valid` false, the reason in `why`, and no value or one that nobody may compare.
     """
 
@@ -98,9 +99,9 @@ class MetricRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seed: Whole
     scope: Annotated[str, Meta(max_length=400)] = ""
     method: Text = "1"
-    formula: Annotated[str, Meta(max_length=400)] = ""
-    spread: Spread | None = None
-    conditions: Conditions | None = None
+    formula: Annotated[str, Meta(max_length=400)]
+    spread: Spread | None
+    conditions: Conditions | None
     valid: bool = True
     why: Annotated[str, Meta(max_length=400)] = ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from suites import backends, compiling, expected, numerics, operators, roofline, rows, timing
+from suites.context import CONTEXT
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
@@ -71,12 +73,14 @@ class Bench:
         else:
             plain = self._fresh(work, lambda compute: compute)[1]
         self.device.reset_peak()
-        call, result, seconds, use = self._compiled(work)
+        call, result, use, first = self._compiled(work)
         self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
         self.compiled[work.load, work.shapes, work.precision] = compiling.told(use)
         self._hold(work, use)
-        self._write(work, error, seconds, use)
+        self._write(work, error)
+        if self.backend != "eager":
+            compiling.rows(self, work, use, *first)
         self._repeat(work, call, result)
         operators.examine(self, work, call)
         self._time(work, call)
@@ -97,7 +101,12 @@ class Bench:
         return set_to
 
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
-        """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""
+        """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite.
+
+        The device's conditions are read here where the metric must tell them and none are given.
+        """
+        if value is not None and "conditions" in CONTEXT.get(metric, ()) and more.get("conditions") is None:
+            more["conditions"] = self.device.conditions()
         try:
             self.bundle.metric(rows.row(self.cell, self.device.place(), work, metric, value, unit, **more))
         except ValueError as problem:
@@ -119,7 +128,8 @@ class Bench:
         step = work.step(wrap(compute), compute)
         return step, _run(step, list(work.inputs))
 
-    def _compiled(self, work: Work) -> Tuple[Compute, List[torch.Tensor], float, backends.Use]:
+    def _compiled(self, work: Work) -> Tuple[Compute, List[torch.Tensor], backends.Use, Tuple[float, Dict[str, Any]]]:
+        """The step, what its first call gave, what the backend did for it, and its seconds with their conditions."""
         before = backends.start(self.backend)
         begin = time.perf_counter()
         try:
@@ -133,7 +143,8 @@ class Bench:
                 self._no_toolchain = f"{COMPILER_MISSING}: inductor needs {missing} to build its kernels"
                 pytest.skip(self._no_toolchain)
             raise AssertionError(backends.refusal(self.backend, error)) from error
-        return call, result, time.perf_counter() - begin, backends.used(self.backend, before)
+        first = (time.perf_counter() - begin, self.device.conditions())
+        return call, result, backends.used(self.backend, before), first
 
     def _hold(self, work: Work, use: backends.Use) -> None:
         if self.backend == "eager":
@@ -159,7 +170,7 @@ class Bench:
                 f" ({use.graphs} graphs were handed to it)"
             )
 
-    def _write(self, work: Work, error: numerics.Error, seconds: float, use: backends.Use) -> None:
+    def _write(self, work: Work, error: numerics.Error) -> None:
         self.row(work, "error", error.result, "relative rmse")
         self.row(work, "error_ratio", error.ratio, "ratio")
         self.row(work, "error_largest", error.largest, "of the size")
@@ -167,8 +178,6 @@ class Bench:
         self.row(work, "ulp_p99", error.distance.p99, "ulp", statistic="p99")
         self.row(work, "exact_share", error.distance.exact, "fraction", direction="higher")
         self.row(work, "nonfinite", 0, "count", direction="equal")
-        if self.backend != "eager":
-            compiling.rows(self, work, use, seconds)
 
     def _repeat(self, work: Work, call: Compute, first: List[torch.Tensor]) -> None:
         """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones."""
@@ -193,22 +202,27 @@ class Bench:
                 call(*arguments)
 
         took = timing.timed(once, self.device, self.steps, self.cell.profile)
-        self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
+        self._timed(work, "latency", "ms", took, lambda seconds: seconds * 1e3)
         for metric, amount, unit, scale, formula in (
             ("tflops", work.flops, "TFLOP/s", 1e12, work.formula),
             ("gbps", work.bytes, "GB/s", 1e9, TRAFFIC),
         ):
             if amount:
-                rate = None if took.seconds is None else amount / took.seconds / scale
-                told = {**rows.of_time(took), "spread": None, "formula": formula}
-                self.row(work, metric, rate, unit, direction="higher", **told)
+                rate = functools.partial(_rate, amount / scale)
+                self._timed(work, metric, unit, took, rate, direction="higher", formula=formula)
         roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
-            self.row(work, "memory_peak", self.device.peak(), "bytes")
+            self.row(work, "memory_peak", self.device.peak(), "bytes", conditions=took.conditions)
+
+    def _timed(
+        self, work: Work, metric: str, unit: str, took: timing.Timed, figure: Callable[[float], float], **more: Any
+    ) -> None:
+        value = None if took.seconds is None else figure(took.seconds)
+        self.row(work, metric, value, unit, **rows.of_time(took, figure), **more)
 
 
-def _times(value: Optional[float], factor: float) -> Optional[float]:
-    return None if value is None else value * factor
+def _rate(amount: float, seconds: float) -> float:
+    return amount / seconds
 
 
 def _run(step: Compute, inputs: Sequence[torch.Tensor]) -> List[torch.Tensor]:

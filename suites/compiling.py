@@ -51,9 +51,9 @@ def told(use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any
     }
 
 
-def rows(bench: Bench, work: Work, use: backends.Use, seconds: float) -> None:
-    """Write what the first compiling of a work cost and came to; `seconds` are those of its first call."""
-    clock = {"timer": "perf_counter"}
+def rows(bench: Bench, work: Work, use: backends.Use, seconds: float, conditions: Dict[str, Any]) -> None:
+    """Write what the first compiling of a work cost and came to; `seconds` and `conditions` are of its first call."""
+    clock = {"timer": "perf_counter", "conditions": conditions}
     kept = _kept(bench.backend, use)
     if kept:
         bench.row(work, "compile_cold", None, "s", why=f"not measured: {kept}", **clock)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence, Tuple
 
 import torch
 
-from suites import dispatched, expected, inductor, profiling, scopes
+from suites import dispatched, expected, inductor, profiling, scopes, timing
 from suites.exits import FELL_BACK
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
     seen = dispatched.seen(lambda: once(eager), place)
     for _ in range(WARM):
         once(call)
+    before = bench.device.conditions()
     try:
         events, generated = profiling.profiled(lambda: once(call), bench.device, steps)
     except RuntimeError as error:
@@ -69,7 +70,7 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
         bench.row(work, "launches", None, "count", direction="equal", samples=steps, timer="profiler", why=why)
     else:
         bench.row(work, "launches", structure["launches"], "count", direction="equal", samples=steps, timer="profiler")
-    _times(bench, work, found, steps)
+    _times(bench, work, found, steps, timing.together([before, bench.device.conditions()]))
     _refuse(bench, work, elsewhere)
 
 
@@ -150,25 +151,26 @@ def _cost(scope: str, seen: dispatched.Seen, generated: Dict[str, profiling.Gene
     return 0, 0
 
 
-def _times(bench: Bench, work: Work, found: Sequence[scopes.Scope], steps: int) -> None:
+def _times(bench: Bench, work: Work, found: Sequence[scopes.Scope], steps: int, conditions: Dict[str, Any]) -> None:
     whole = sum(sum(spent for _, spent in scope.calls) for scope in found)
     one = min if bench.device.STATISTIC == "min" else statistics.median
     for scope in found:
         if not whole or sum(spent for _, spent in scope.calls) < LEAST_SHARE * whole:
             continue
-        times = scope.steps_ns(steps)
+        times = [spent / 1e3 for spent in scope.steps_ns(steps)]
         statistic = "mean" if len(times) < steps else bench.device.STATISTIC
-        value = one(times) / 1e3
         bench.row(
             work,
             "operator_time",
-            value,
+            one(times),
             "us",
             statistic=statistic,
             samples=steps,
             warmup=WARM,
             timer="profiler",
             scope=scope.name,
+            spread=timing.spread(times),
+            conditions=conditions,
         )
 
 

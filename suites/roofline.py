@@ -28,15 +28,15 @@ def write(bench: Bench, work: Work, took: Timed) -> None:
     least = formulas.attainable(work.flops, work.bytes, rate, peak.gbps)
     if not least or (work.flops and not rate):
         return
-    told = {**rows.of_time(took), "spread": None}
-    bench.row(work, "roofline", **share(least, took, told), formula=formula(work, peak, rate))
+    bench.row(work, "roofline", **share(least, took), formula=formula(work, peak, rate))
     if work.load.startswith("model.") and work.flops and rate:
-        of_peak = share(work.flops / (rate * 1e12), took, told)
+        of_peak = share(work.flops / (rate * 1e12), took)
         bench.row(work, "mfu", **of_peak, formula=formula(work, peak, rate, roof=False))
 
 
-def share(least: float, took: Timed, told: Dict[str, Any]) -> Dict[str, Any]:
+def share(least: float, took: Timed) -> Dict[str, Any]:
     """Value, unit and validity of a fraction: one that cannot be true is kept, and said to be none."""
+    told = rows.of_time(took, lambda seconds: least / seconds)
     if took.seconds is None:
         return {**told, "value": None, "unit": "fraction", "direction": "higher"}
     value, why = formulas.fraction(least, took.seconds)

@@ -35,15 +35,14 @@ FEWEST = 4  # samples that can tell whether they agree
 class Timed:
     """A step's time. `seconds` is None, and `why` says so, where it could not be measured.
 
-    `spread` (seconds) and `conditions` have the keys of a metric row's.
+    `taken` are the seconds of each sample; `conditions` has the keys of a metric row's.
     """
 
     seconds: Optional[float]
     warmup: int
-    samples: int
+    taken: Sequence[float]
     statistic: str
     timer: str
-    spread: Dict[str, float]
     conditions: Dict[str, Any]
     why: str = ""
 
@@ -76,10 +75,9 @@ def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str)
     return Timed(
         seconds=None if why else one_figure(samples, device.STATISTIC),
         warmup=warmup,
-        samples=len(samples),
+        taken=samples,
         statistic=device.STATISTIC,
         timer=device.TIMER,
-        spread=spread(samples),
         conditions=conditions,
         why=why,
     )
