@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import pytest
@@ -15,7 +16,7 @@ from suites.context import CONTEXT
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
-from suites.precisions import dtype, result_dtype
+from suites.precisions import dtype, in_force, result_dtype
 from suites.work import Compute, Labels, Work
 
 if TYPE_CHECKING:
@@ -63,7 +64,12 @@ class Bench:
         return made.to(dtype(precision)).to(self.device.place())
 
     def run(self, work: Work) -> None:
-        """Check the work against fp64, hold the backend to what it should take, and time it. Raises or skips."""
+        """Check the work against fp64, hold the backend to what it should take, and time it. Raises or skips.
+
+        What is told of it names the precision that was in force; only what is counted in operations has products.
+        """
+        if work.flops:
+            work = replace(work, precision=self._in_force(work))
         backends.ready(self.backend)
         if self._no_toolchain:
             pytest.skip(self._no_toolchain)
@@ -77,14 +83,19 @@ class Bench:
         self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
         self.compiled[work.load, work.shapes, work.precision] = compiling.told(use)
-        self._hold(work, use)
-        self._write(work, error)
+        self.write_error(work, error)
         if self.backend != "eager":
             compiling.rows(self, work, use, *first)
+        numerics.hold(error, work.precision)
+        self._hold(work, use)
         self._repeat(work, call, result)
         operators.examine(self, work, call)
         self._time(work, call)
-        compiling.warm(self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one)))
+        again = compiling.warm(
+            self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one))[1]
+        )
+        if again is not None and work.changes_itself:
+            self._same(work, result, again)
         compiling.vary(self, work)
 
     def finish(self) -> None:
@@ -93,12 +104,18 @@ class Bench:
             whole = Labels("process", "all", "mixed", "none", "1")
             self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
 
-    def matmul_precision(self, work: Work) -> str:
+    def matmul_precision(self, labels: Labels) -> str:
         """How exact products of fp32 are here: cudnn's convolutions may use TensorFloat-32 whatever matmul does."""
         set_to = torch.get_float32_matmul_precision()
-        if work.model == "convnet" and self.device.place() == "cuda" and set_to == "highest":
+        if labels.model in ("convnet", "convolution") and self.device.place() == "cuda" and set_to == "highest":
             return "high"
         return set_to
+
+    def _in_force(self, work: Work) -> str:
+        tensor_float = None
+        if self.device.place() == "cuda" and not torch.version.hip:
+            tensor_float = torch.cuda.get_device_capability() >= (8, 0)
+        return in_force(work.precision, self.matmul_precision(work), tensor_float)
 
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
         """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite.
@@ -114,6 +131,20 @@ class Bench:
         if metric in _SHOWN:
             told = f"{metric} unmeasurable" if value is None else f"{metric} {value:.3g} {unit}"
             self.figures.setdefault(self.case, []).append(told)
+
+    def write_error(self, labels: Labels, error: numerics.Error, scope: str = "") -> None:
+        """Write how far a result is from its reference, allowed or not, and how many of its values are no numbers."""
+        why = error.lost and f"not measured: {error.lost}"
+        for metric, value, unit, more in (
+            ("error", error.result, "relative rmse", {}),
+            ("error_ratio", error.ratio, "ratio", {}),
+            ("error_largest", error.largest, "of the size", {}),
+            ("ulp_largest", error.distance.largest, "ulp", {"statistic": "max"}),
+            ("ulp_p99", error.distance.p99, "ulp", {"statistic": "p99"}),
+            ("exact_share", error.distance.exact, "fraction", {"direction": "higher"}),
+        ):
+            self.row(labels, metric, None if why else value, unit, scope=scope, why=why, **more)
+        self.row(labels, "nonfinite", error.nonfinite, "count", direction="equal", scope=scope)
 
     def _reference(self, work: Work) -> List[torch.Tensor]:
         place = self.device.exact()
@@ -170,23 +201,17 @@ class Bench:
                 f" ({use.graphs} graphs were handed to it)"
             )
 
-    def _write(self, work: Work, error: numerics.Error) -> None:
-        self.row(work, "error", error.result, "relative rmse")
-        self.row(work, "error_ratio", error.ratio, "ratio")
-        self.row(work, "error_largest", error.largest, "of the size")
-        self.row(work, "ulp_largest", error.distance.largest, "ulp", statistic="max")
-        self.row(work, "ulp_p99", error.distance.p99, "ulp", statistic="p99")
-        self.row(work, "exact_share", error.distance.exact, "fraction", direction="higher")
-        self.row(work, "nonfinite", 0, "count", direction="equal")
-
     def _repeat(self, work: Work, call: Compute, first: List[torch.Tensor]) -> None:
-        """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones."""
+        """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones.
+
+        Of a compiled one that is the step which `compiling.warm` makes: to compile it for this alone takes seconds.
+        """
         if not work.changes_itself:
-            again = _run(call, list(work.inputs))
+            self._same(work, first, _run(call, list(work.inputs)))
         elif self.backend == "eager":
-            again = self._fresh(work, lambda compute: compute)[1]
-        else:
-            return
+            self._same(work, first, self._fresh(work, lambda compute: compute)[1])
+
+    def _same(self, work: Work, first: List[torch.Tensor], again: List[torch.Tensor]) -> None:
         same = all(torch.equal(one, two) for one, two in zip(first, again))  # noqa: B905 - strict= is not in Python 3.9
         self.row(work, "deterministic", int(same), "0 or 1", direction="higher", samples=2)
         if not same:

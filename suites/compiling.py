@@ -70,13 +70,16 @@ def rows(bench: Bench, work: Work, use: backends.Use, seconds: float, conditions
     bench.row(work, "fallbacks", fallbacks, "count", why="" if use.left is not None else silent)
 
 
-def warm(bench: Bench, work: Work, again: Callable[[], Any]) -> None:
-    """Compile once more, with all that the first time left in the caches; `again` makes the step and calls it."""
+def warm(bench: Bench, work: Work, again: Callable[[], List[torch.Tensor]]) -> Optional[List[torch.Tensor]]:
+    """Compile once more, with all that the first time left in the caches; `again` makes the step and calls it.
+
+    Returns what that call gave, None where nothing is compiled.
+    """
     if bench.backend == "eager":
-        return
+        return None
     before = backends.start(bench.backend)
     begin = time.perf_counter()
-    again()
+    result = again()
     bench.device.synchronise()
     seconds = time.perf_counter() - begin
     cached = backends.used(bench.backend, before).cached
@@ -85,11 +88,12 @@ def warm(bench: Bench, work: Work, again: Callable[[], Any]) -> None:
     hits, misses = cached or (None, None)
     bench.row(work, "cache_hits", hits, "count", direction="higher", why=silent)
     bench.row(work, "cache_misses", misses, "count", why=silent)
+    return result
 
 
 def vary(bench: Bench, work: Work) -> None:
     """Compile a work for further sizes, where the profile leaves time for it: each load, but for a training step's."""
-    if bench.backend == "eager" or bench.cell.profile == "smoke" or work.changes_itself:
+    if bench.backend == "eager" or bench.cell.profile == "smoke" or work.drive:
         return
     compute = copy.deepcopy(work.compute) if isinstance(work.compute, torch.nn.Module) else work.compute
     try:

@@ -78,7 +78,18 @@ def test_metrics(eager_bundle: Path) -> None:
         row.metric for row in rows
     }
     loads = {row.load.split(".")[0] for row in rows}
-    assert loads == {"matmul", "attention", "elementwise", "memory", "checkpoint", "collective", "model", "process"}
+    whole = {
+        "matmul",
+        "attention",
+        "elementwise",
+        "memory",
+        "checkpoint",
+        "collective",
+        "model",
+        "process",
+        "operators",
+    }
+    assert loads == whole
     keys = [(row.metric, row.load, row.precision, row.shapes, row.scope) for row in rows]
     assert len(keys) == len(set(keys)), "a metric of a load is told once"
     assert all(row.samples == 2 and row.statistic == "min" for row in rows if row.metric == "latency")
@@ -89,11 +100,11 @@ def test_metrics(eager_bundle: Path) -> None:
     ("load", "precision", "flops", "moved"),
     [
         # 64 is the size; four heads of width 64
-        ("matmul.square", "fp32", 2 * 64**3, 3 * 64**2 * 4),
+        ("matmul.square", "fp32-ieee", 2 * 64**3, 3 * 64**2 * 4),
         ("matmul.square", "bf16", 2 * 64**3, 3 * 64**2 * 2),
-        ("matmul.skinny", "fp32", 2 * 4 * 64**2, (2 * 4 * 64 + 64**2) * 4),
-        ("matmul.gradients", "fp32", 3 * 2 * 64**3, 3 * 3 * 64**2 * 4),
-        ("attention.formula.causal", "fp32", 2 * 4 * 64**3, 4 * 4 * 64**2 * 4),
+        ("matmul.skinny", "fp32-ieee", 2 * 4 * 64**2, (2 * 4 * 64 + 64**2) * 4),
+        ("matmul.gradients", "fp32-ieee", 3 * 2 * 64**3, 3 * 3 * 64**2 * 4),
+        ("attention.formula.causal", "fp32-ieee", 2 * 4 * 64**3, 4 * 4 * 64**2 * 4),
         ("elementwise.chain", "fp32", 0, 3 * 4 * 64**2 * 4),
     ],
 )
