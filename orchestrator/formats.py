@@ -144,8 +144,9 @@ class OperatorScope(Struct, frozen=True, kw_only=True):
 class LoadStructure(Struct, frozen=True, kw_only=True):
     """Exact counts of one load, for one step where a step is meant; `fused` are the members of each fused kernel.
 
-    `fallbacks` are operators that ran elsewhere than asked (on the processor, or outside the compiler). `unstable`
-    says of which scope the calls were no whole number for a step: one run a side says nothing about these.
+    `fallbacks` are operators that ran elsewhere than asked (on the processor, or outside the compiler); where the
+    compiler does not tell, `fallbacks_unknown` says so, and there may be more than these: None, if none are known.
+    `unstable` says of which scope the calls were no whole number for a step: one run a side says nothing about these.
     """
 
     load: Text
@@ -161,11 +162,17 @@ class LoadStructure(Struct, frozen=True, kw_only=True):
     recompiles: Natural = 0
     recompile_reasons: tuple[str, ...] = ()
     fused: tuple[tuple[str, ...], ...] = ()
-    fallbacks: tuple[str, ...] = ()
+    fallbacks: tuple[str, ...] | None = ()
+    fallbacks_unknown: Annotated[str, Meta(max_length=400)] = ""
     copies: Natural = 0
     flops: Natural = 0
     formula: str = ""
     unstable: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse fallbacks that are not known for no reason."""
+        if self.fallbacks is None and not self.fallbacks_unknown:
+            raise ValueError("`fallbacks` is null, and `fallbacks_unknown` does not say why")
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True):

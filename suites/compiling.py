@@ -37,7 +37,7 @@ class Recompiles:
         return self.sizes > 1 and self.number >= self.sizes
 
 
-def told(use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any]:
+def told(backend: str, use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any]:
     """What the structure of a load says of its compiling, by the keys that it has there."""
     skipped = [f"{use.skipped} frames left to Python"] if use.skipped else []
     return {
@@ -48,6 +48,7 @@ def told(use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any
         "recompile_reasons": list(again.reasons) if again else [],
         "fused": [list(kernel) for kernel in use.fused or ()],
         "fallbacks": [*(use.left or ()), *skipped],
+        "fallbacks_unknown": _silent(backend) if use.left is None else "",
     }
 
 
@@ -63,7 +64,7 @@ def rows(bench: Bench, work: Work, use: backends.Use, seconds: float, conditions
     bench.row(work, "graphs", use.graphs, "count", direction="equal")
     bench.row(work, "graph_breaks", sum(use.breaks.values()), "count")
     bench.row(work, "taken", use.taken, backends.UNIT.get(bench.backend, "graphs"), direction="equal")
-    silent = f"not known: {bench.backend} does not tell it with torch {torch.__version__}"
+    silent = _silent(bench.backend)
     number = None if use.fused is None else len(use.fused)
     bench.row(work, "kernels", number, "count", direction="equal", why="" if use.fused is not None else silent)
     fallbacks = None if use.left is None else len(use.left) + use.skipped
@@ -157,7 +158,12 @@ def keep(bench: Bench, labels: Labels, told: Dict[str, Any]) -> None:
     if not any((one["load"], one["shapes"], one["precision"]) == key for one in bench.structures):
         named = {"load": labels.load, "shapes": labels.shapes, "precision": labels.precision, "backend": bench.backend}
         nothing = {"launches": 0, "kernels_sha256": hashlib.sha256().hexdigest(), "scopes": []}
-        bench.structures.append({**named, **nothing, "fused": [], "fallbacks": []})
+        unknown = "" if "fallbacks" in told else "not measured: nothing is asked of this load but its compiling"
+        bench.structures.append({**named, **nothing, "fused": [], "fallbacks": [], "fallbacks_unknown": unknown})
+
+
+def _silent(backend: str) -> str:
+    return f"not known: {backend} does not tell it with torch {torch.__version__}"
 
 
 def _first_line(error: BaseException) -> str:

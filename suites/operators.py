@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence, Tuple
 
 import torch
 
-from suites import dispatched, expected, inductor, profiling, scopes, timing
+from suites import backends, dispatched, expected, inductor, profiling, scopes, timing
 from suites.exits import FELL_BACK
 
 if TYPE_CHECKING:
@@ -28,10 +28,11 @@ LEAST_SHARE = 0.005  # of the step: below it an operator has no row of its own (
 _MATMUL = {"aten::mm": 2, "aten::bmm": 2, "aten::addmm": 3, "aten::baddbmm": 3}  # how many tensors a product takes
 
 
-def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
+def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> bool:
     """Keep the structure of a work in the bench and write its rows; `call` is the step.
 
-    AssertionError when an operator ran elsewhere than on the device that was asked for, and nothing allows it.
+    Whether a backend that nothing else is known of runs the very operators that eager runs. AssertionError when an
+    operator ran elsewhere than on the device that was asked for, and nothing allows it.
     """
     steps = STEPS[bench.cell.profile]
     place = bench.device.place()
@@ -50,13 +51,8 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
     except RuntimeError as error:
         _refuse(bench, work, seen.elsewhere)
         bench.row(work, "launches", None, "count", direction="equal", why=f"not measured: the profiler: {error}")
-        return
-    found = scopes.scopes(
-        events,
-        on_device=torch.device(place).type in profiling.TRACED,
-        nature=profiling.nature,
-        members=inductor.members,
-    )
+        return False
+    found = _found(place, events)
     elsewhere = [
         *seen.elsewhere,
         *(f"{operator} on cpu" for operator in sorted(scopes.fallbacks(events))),
@@ -72,6 +68,24 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
         bench.row(work, "launches", structure["launches"], "count", direction="equal", samples=steps, timer="profiler")
     _times(bench, work, found, steps, timing.together([before, bench.device.conditions()]))
     _refuse(bench, work, elsewhere)
+    if not backends.is_vague(bench.backend):
+        return False
+    plain = _found(place, profiling.profiled(lambda: once(eager), bench.device, steps)[0])
+    return bool(_calls(found)) and _calls(found) == _calls(plain)
+
+
+def _found(place: str, events: Sequence[scopes.Event]) -> List[scopes.Scope]:
+    return scopes.scopes(
+        events,
+        on_device=torch.device(place).type in profiling.TRACED,
+        nature=profiling.nature,
+        members=inductor.members,
+    )
+
+
+def _calls(found: Sequence[scopes.Scope]) -> Dict[str, int]:
+    """How often each operator that did work was called."""
+    return {scope.name: len(scope.calls) for scope in found if scope.kernels}
 
 
 def told(structures: Sequence[Dict[str, Any]], compiled: Dict[Tuple[str, str, str], Dict[str, Any]]) -> List[Any]:
@@ -80,9 +94,11 @@ def told(structures: Sequence[Dict[str, Any]], compiled: Dict[Tuple[str, str, st
     for one in structures:
         other = compiled.get((one["load"], one["shapes"], one["precision"]), {})
         both = sorted({*one["fallbacks"], *other.get("fallbacks", ())})
+        unknown = other.get("fallbacks_unknown") or one.get("fallbacks_unknown", "")
         # What the compiler says it fused is whole; what the profiler saw of it on a device is not.
         fused = other.get("fused") or one["fused"]
-        loads.append({**one, **other, "fallbacks": both, "fused": sorted(map(list, fused))})
+        known = {"fallbacks": both or (None if unknown else []), "fallbacks_unknown": unknown}
+        loads.append({**one, **other, **known, "fused": sorted(map(list, fused))})
     return loads
 
 

@@ -36,15 +36,38 @@ def test_what_is_wrong_is_never_timed(snippet: Snippet) -> None:
     held(snippet(HEAD + code + "assert not timed()", "eager"))
 
 
-def test_a_backend_that_takes_nothing_has_fallen_back(snippet: Snippet) -> None:
+HOLLOW = """
+import functools
+from torch._dynamo.backends.registry import register_backend
+def hollow(graph, inputs): return {made}
+register_backend(hollow, name=backend)
+line = told(compute=lambda x: torch.tanh(x) * x)
+"""
+
+
+@pytest.mark.parametrize("made", ["graph", "graph.forward", "functools.partial(graph.forward)"])
+def test_a_backend_that_gives_the_graph_back_has_fallen_back(snippet: Snippet, made: str) -> None:
     code = """
-backends._taken = lambda backend: 0
-line = told(compute=torch.tanh)
-assert line.startswith("AssertionError: backend fell back: aot_eager took 0 graphs of l, at least 1 expected"), line
+want = "AssertionError: backend fell back: hollow took 0 graphs of l, at least 1 expected (1 graphs were handed to it)"
+assert line == want, line
 assert not timed()
 assert bench.uses[0]["taken"] == 0 and bench.uses[0]["graphs"] == 1
 """
-    held(snippet(HEAD + code, "aot_eager"))
+    held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
+
+
+def test_a_backend_that_hides_the_graph_is_known_by_the_operators_that_it_runs(snippet: Snippet) -> None:
+    code = """
+assert line == "AssertionError: backend fell back: hollow runs the very operators of eager in l", line
+assert not timed() and bench.uses[0]["taken"] == 0
+"""
+    held(snippet(HEAD + HOLLOW.format(made="lambda *given: graph(*given)") + code, "hollow"))
+
+
+def test_a_backend_that_runs_something_else_has_taken_it(snippet: Snippet) -> None:
+    made = "lambda x: [torch.addcmul(torch.zeros_like(x), torch.tanh(x), x)]"
+    code = "assert line == '' and timed() and bench.uses[0]['taken'] == 1, line"
+    held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
 
 
 def test_a_backend_that_raises_has_refused(snippet: Snippet) -> None:

@@ -176,6 +176,10 @@ def test_each_compile_backend_row_decodes(suite, tmp_path: Path) -> None:
     uses = {use.load: use for use in structure.backends}
     assert uses["model.transformer.inference"].taken == uses["model.transformer.inference"].graphs == 1
     assert all(use.backend == "aot_eager" and use.expected == 1 for use in structure.backends)
+    profiled = [load for load in structure.loads if load.scopes]
+    assert profiled
+    assert all(load.fallbacks is None for load in profiled), "what it does not tell is no empty list"
+    assert all(load.fallbacks_unknown.startswith("not known: aot_eager does not tell it") for load in profiled)
     rows = [
         msgspec.json.decode(line, type=formats.MetricRow)
         for line in (tmp_path / formats.METRICS).read_bytes().splitlines()
