@@ -6,6 +6,7 @@ import copy
 import functools
 import time
 from dataclasses import replace
+from operator import truediv
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import pytest
@@ -124,12 +125,12 @@ class Bench:
         The device's conditions are read here where the metric must tell them and none are given.
         """
         if value is not None and "conditions" in CONTEXT.get(metric, ()) and more.get("conditions") is None:
-            more["conditions"] = self.device.conditions()
+            more["conditions"] = timing.together([self.device.conditions()])
         try:
             self.bundle.metric(rows.row(self.cell, self.device.place(), work, metric, value, unit, **more))
         except ValueError as problem:
             raise AssertionError(f"numerics: {problem}") from None
-        if metric in _SHOWN:
+        if metric in _SHOWN and not more.get("scope"):
             told = f"{metric} unmeasurable" if value is None else f"{metric} {value:.3g} {unit}"
             self.figures.setdefault(self.case, []).append(told)
 
@@ -175,7 +176,7 @@ class Bench:
                 self._no_toolchain = f"{COMPILER_MISSING}: inductor needs {missing} to build its kernels"
                 pytest.skip(self._no_toolchain)
             raise AssertionError(backends.refusal(self.backend, error)) from error
-        first = (time.perf_counter() - begin, self.device.conditions())
+        first = (time.perf_counter() - begin, timing.together([self.device.conditions()]))
         return call, result, backends.used(self.backend, before), first
 
     def _hold(self, work: Work, use: backends.Use) -> None:
@@ -234,27 +235,23 @@ class Bench:
                 call(*arguments)
 
         took = timing.timed(once, self.device, self.steps, self.cell.profile)
-        self._timed(work, "latency", "ms", took, lambda seconds: seconds * 1e3)
+        self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
         for metric, amount, unit, scale, formula in (
             ("tflops", work.flops, "TFLOP/s", 1e12, work.formula),
             ("gbps", work.bytes, "GB/s", 1e9, TRAFFIC),
         ):
             if amount:
-                rate = functools.partial(_rate, amount / scale)
-                self._timed(work, metric, unit, took, rate, direction="higher", formula=formula)
+                rate = functools.partial(truediv, amount / scale)
+                value = None if took.seconds is None else rate(took.seconds)
+                told = {**rows.of_rate(took, rate), "formula": formula}
+                self.row(work, metric, value, unit, direction="higher", **told)
         roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
             self.row(work, "memory_peak", self.device.peak(), "bytes", conditions=took.conditions)
 
-    def _timed(
-        self, work: Work, metric: str, unit: str, took: timing.Timed, figure: Callable[[float], float], **more: Any
-    ) -> None:
-        value = None if took.seconds is None else figure(took.seconds)
-        self.row(work, metric, value, unit, **rows.of_time(took, figure), **more)
 
-
-def _rate(amount: float, seconds: float) -> float:
-    return amount / seconds
+def _times(value: Optional[float], factor: float) -> Optional[float]:
+    return None if value is None else value * factor
 
 
 def _run(step: Compute, inputs: Sequence[torch.Tensor]) -> List[torch.Tensor]:

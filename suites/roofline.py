@@ -5,6 +5,8 @@ No row where no dense rate is sourced: a fraction of a wrong peak is worse than 
 
 from __future__ import annotations
 
+import functools
+from operator import truediv
 from typing import TYPE_CHECKING, Any, Dict
 
 from suites import formulas, rows
@@ -37,7 +39,7 @@ def write(bench: Bench, work: Work, took: Timed) -> None:
 
 def share(least: float, took: Timed) -> Dict[str, Any]:
     """Value, unit and validity of a fraction: one that cannot be true is kept, and said to be none."""
-    told = rows.of_time(took, lambda seconds: least / seconds)
+    told = rows.of_rate(took, functools.partial(truediv, least))
     if took.seconds is None:
         return {**told, "value": None, "unit": "fraction", "direction": "higher"}
     value, why = formulas.fraction(least, took.seconds)

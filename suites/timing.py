@@ -35,16 +35,18 @@ FEWEST = 4  # samples that can tell whether they agree
 class Timed:
     """A step's time. `seconds` is None, and `why` says so, where it could not be measured.
 
-    `taken` are the seconds of each sample; `conditions` has the keys of a metric row's.
+    `spread` (seconds) and `conditions` have the keys of a metric row's; `taken` are the seconds of each sample.
     """
 
     seconds: Optional[float]
     warmup: int
-    taken: Sequence[float]
+    samples: int
     statistic: str
     timer: str
+    spread: Dict[str, float]
     conditions: Dict[str, Any]
     why: str = ""
+    taken: Sequence[float] = ()
 
 
 def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str) -> Timed:
@@ -75,11 +77,13 @@ def timed(call: Callable[[], Any], device: ModuleType, steps: int, profile: str)
     return Timed(
         seconds=None if why else one_figure(samples, device.STATISTIC),
         warmup=warmup,
-        taken=samples,
+        samples=len(samples),
         statistic=device.STATISTIC,
         timer=device.TIMER,
+        spread=spread(samples),
         conditions=conditions,
         why=why,
+        taken=samples,
     )
 
 

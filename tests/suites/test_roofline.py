@@ -22,7 +22,7 @@ def written(
         row=lambda _, metric, **more: rows.append((metric, more)),
     )
     known = {"load": "matmul.square", "flops": MATMUL, "bytes": 0, "formula": "2mnk"}
-    took = Timed(seconds, 10, [seconds or 1e-3], "median", "cuda.Event", {}, "" if seconds else "it was noisy")
+    took = Timed(seconds, 10, 1, "median", "cuda.Event", {}, {}, "" if seconds else "it was noisy", [seconds or 1e-3])
     roofline.write(bench, SimpleNamespace(precision=precision, **{**known, **work}), took)
     return rows
 

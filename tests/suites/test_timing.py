@@ -64,50 +64,50 @@ def test_a_warm_up_goes_on_until_the_clock_has_settled() -> None:
     took = timed(lambda: None, made, 20, "deep")
     assert took.seconds == 0.01
     assert took.warmup == 61, "one that tells how long it takes, three windows that fall, three that agree"
-    assert len(took.taken) == 20
+    assert took.samples == 20
 
 
 def test_a_device_that_never_settles_and_never_repeats_is_unmeasurable() -> None:
     took = timed(lambda: None, device(cycle([0.01, 0.02, 0.03, 0.04, 0.05])), 10, "smoke")
     assert took.seconds is None
     assert took.why.startswith("the middle half of its samples is ")
-    assert len(took.taken) == 10 * timing.ROUNDS
+    assert took.samples == 10 * timing.ROUNDS
 
 
 def test_noise_that_passes_is_sampled_through() -> None:
     made = device(chain(repeat(0.001, 31), cycle_of(0.001, 0.004, 10), repeat(0.001)))
     took = timed(lambda: None, made, 10, "smoke")
-    assert (took.seconds, len(took.taken), took.why) == (0.001, 30, "")
+    assert (took.seconds, took.samples, took.why) == (0.001, 30, "")
 
 
 def test_a_slow_step_gets_fewer_samples_and_shorter_windows() -> None:
     made = device(repeat(0.25))
     took = timed(lambda: None, made, 50, "standard")
-    assert (took.seconds, len(took.taken), took.why) == (0.25, 8, ""), "2 s of samples"
+    assert (took.seconds, took.samples, took.why) == (0.25, 8, ""), "2 s of samples"
     assert took.warmup == 1 + 3 * 2, "and 2 s to warm up in"
 
 
 def test_a_slower_step_gets_as_many_as_tell_whether_they_agree() -> None:
     took = timed(lambda: None, device(repeat(1.5)), 50, "standard")
-    assert (took.seconds, len(took.taken), took.why) == (1.5, timing.FEWEST, "")
+    assert (took.seconds, took.samples, took.why) == (1.5, timing.FEWEST, "")
 
 
 def test_nobody_gets_more_samples_than_were_asked_for() -> None:
-    assert len(timed(lambda: None, device(repeat(1.5)), 2, "standard").taken) == 2
+    assert timed(lambda: None, device(repeat(1.5)), 2, "standard").samples == 2
 
 
 def test_noise_does_not_outlast_the_room_for_samples() -> None:
     took = timed(lambda: None, device(cycle([0.1, 0.1, 0.9, 0.9])), 50, "standard")
     assert took.seconds is None
-    assert len(took.taken) == 20, "one round: it takes 10 s where 2 were left"
+    assert took.samples == 20, "one round: it takes 10 s where 2 were left"
 
 
 def test_a_step_that_takes_too_long_is_given_up() -> None:
     made = device(repeat(2.5))
     took = timed(lambda: None, made, 50, "standard")
-    assert (took.seconds, len(took.taken)) == (None, 1)
+    assert (took.seconds, took.samples) == (None, 1)
     assert took.why == "a step takes 2.5 s, and all its samples may take 2 s"
-    assert list(took.taken) == [2.5]
+    assert took.spread["minimum"] == 2.5
     assert made.calls == took.warmup, "no call more"
 
 
