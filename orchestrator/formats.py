@@ -77,6 +77,7 @@ class MetricRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `samples` counts the timed samples behind `value`; `statistic` says how they became one (`median`, `min`, `exact`).
     `scope` is the operator that the figure is of, empty for the whole load; `method` is the version of our way of
     measuring, another one makes another series; `formula` says how work or bytes were counted, empty where none were.
+    What of these each metric must tell stands in `results.context`.
     What could not be measured has `valid` false, the reason in `why`, and no value or one that nobody may compare.
     """
 
@@ -98,9 +99,9 @@ class MetricRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seed: Whole
     scope: Annotated[str, Meta(max_length=400)] = ""
     method: Text = "1"
-    formula: Annotated[str, Meta(max_length=400)] = ""
-    spread: Spread | None = None
-    conditions: Conditions | None = None
+    formula: Annotated[str, Meta(max_length=400)]
+    spread: Spread | None
+    conditions: Conditions | None
     valid: bool = True
     why: Annotated[str, Meta(max_length=400)] = ""
 
@@ -143,8 +144,9 @@ class OperatorScope(Struct, frozen=True, kw_only=True):
 class LoadStructure(Struct, frozen=True, kw_only=True):
     """Exact counts of one load, for one step where a step is meant; `fused` are the members of each fused kernel.
 
-    `fallbacks` are operators that ran elsewhere than asked (on the processor, or outside the compiler). `unstable`
-    says of which scope the calls were no whole number for a step: one run a side says nothing about these.
+    `fallbacks` are operators that ran elsewhere than asked (on the processor, or outside the compiler); where the
+    compiler does not tell, `fallbacks_unknown` says so, and there may be more than these: None, if none are known.
+    `unstable` says of which scope the calls were no whole number for a step: one run a side says nothing about these.
     """
 
     load: Text
@@ -160,11 +162,17 @@ class LoadStructure(Struct, frozen=True, kw_only=True):
     recompiles: Natural = 0
     recompile_reasons: tuple[str, ...] = ()
     fused: tuple[tuple[str, ...], ...] = ()
-    fallbacks: tuple[str, ...] = ()
+    fallbacks: tuple[str, ...] | None = ()
+    fallbacks_unknown: Annotated[str, Meta(max_length=400)] = ""
     copies: Natural = 0
     flops: Natural = 0
     formula: str = ""
     unstable: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse fallbacks that are not known for no reason."""
+        if self.fallbacks is None and not self.fallbacks_unknown:
+            raise ValueError("`fallbacks` is null, and `fallbacks_unknown` does not say why")
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True):

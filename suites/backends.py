@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib.util
 import re
@@ -16,7 +17,11 @@ _PACKAGE = {"openvino": ("openvino", "openvino.torch"), "torch_tensorrt": ("torc
 """Backend -> the package that registers it, and the module to import for that."""
 
 INFERENCE_ONLY = frozenset({"openvino", "torch_tensorrt"})
+EAGER_BY_DESIGN = frozenset({"aot_eager", "aot_eager_decomp_partition", "aot_ts", "pre_dispatch_eager", "ts"})
+"""Backends of torch's own for looking for faults: they take a graph over, and run the operators that eager runs."""
 UNIT = {"inductor": "graphs", "openvino": "partitions", "torch_tensorrt": "engines"}
+
+_COUNTER = "torchmatrix"  # a key among dynamo's counters, so that they are cleared together
 
 _LACKING = {
     r"InvalidCxxCompiler|No working C\+\+ compiler|No such file or directory: '\S*\+\+\S*'": "a C++ compiler",
@@ -74,7 +79,12 @@ def through(backend: str, compute: Callable[..., Any], dynamic: Optional[bool] =
         # OpenVINO computes in bf16 where the processor can, unless told: the numbers would then depend on the machine.
         options: Dict[str, Any] = {"config": {"INFERENCE_PRECISION_HINT": "f32"}}
         return torch.compile(compute, backend=backend, options=options, dynamic=dynamic)
-    return torch.compile(compute, backend=backend, dynamic=dynamic)
+    return torch.compile(compute, backend=backend if backend in UNIT else _watched(backend), dynamic=dynamic)
+
+
+def is_vague(backend: str) -> bool:
+    """Whether nothing but the operators that it runs tells what a backend has done with the graphs that it took."""
+    return backend != "eager" and backend not in UNIT and backend not in EAGER_BY_DESIGN
 
 
 def start(backend: str) -> int:
@@ -93,7 +103,7 @@ def start(backend: str) -> int:
 def used(backend: str, before: int) -> Use:
     """What dynamo and the backend did since `start` returned `before`."""
     if backend == "eager":
-        return Use(graphs=0, breaks={}, taken=0)
+        return Use(graphs=0, breaks={}, taken=0, left=())
     from torch._dynamo.utils import counters
 
     breaks = {_reason(str(reason)): number for reason, number in counters["graph_break"].items()}
@@ -159,7 +169,29 @@ def _taken(backend: str) -> int:
         return sum(type(thing).__name__ in names for thing in gc.get_objects())
     from torch._dynamo.utils import counters
 
-    return int(counters["stats"]["unique_graphs"])
+    return int(counters["stats"]["unique_graphs"]) - int(counters[_COUNTER]["as it came"])
+
+
+def _watched(backend: str) -> Callable[..., Any]:
+    """A backend that keeps nothing which could be counted: each graph that it gives back as it came is."""
+    from torch._dynamo.backends.registry import lookup_backend
+    from torch._dynamo.utils import counters
+
+    compiler: Callable[..., Any] = lookup_backend(backend)
+
+    def watched(graph: Any, inputs: Any, **options: Any) -> Any:
+        made = compiler(graph, inputs, **options)
+        counters[_COUNTER]["as it came"] += _is_itself(made, graph)
+        return made
+
+    return watched
+
+
+def _is_itself(made: Any, graph: Any) -> bool:
+    """Whether what a backend made of a graph is the graph's module, or a method of it."""
+    while isinstance(made, functools.partial):
+        made = made.func
+    return made is graph or getattr(made, "__self__", None) is graph
 
 
 def toolchain_missing(error: BaseException) -> Optional[str]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import copy
+import functools
 import time
 from collections import defaultdict
+from dataclasses import replace
+from operator import truediv
 from typing import TYPE_CHECKING, Any, Callable, DefaultDict, Dict, List, Optional, Sequence, Tuple
 
 import pytest
 import torch
 
 from suites import backends, compiling, expected, memory, numerics, operators, roofline, rows, timing
+from suites.context import CONTEXT
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
-from suites.precisions import dtype, result_dtype
+from suites.precisions import dtype, in_force, result_dtype
 from suites.summary import Figures
 from suites.work import Compute, Labels, Work
 
@@ -62,7 +66,12 @@ class Bench:
         return made.to(dtype(precision)).to(self.device.place())
 
     def run(self, work: Work) -> None:
-        """Check the work against fp64, hold the backend to what it should take, and time it. Raises or skips."""
+        """Check the work against fp64, hold the backend to what it should take, and time it. Raises or skips.
+
+        What is told of it names the precision that was in force; only what is counted in operations has products.
+        """
+        if work.flops:
+            work = replace(work, precision=self._in_force(work))
         backends.ready(self.backend)
         if self._no_toolchain:
             pytest.skip(self._no_toolchain)
@@ -72,17 +81,26 @@ class Bench:
         else:
             plain = self._fresh(work, lambda compute: compute)[1]
         self.device.clear()
-        call, result, seconds, use = self._compiled(work)
+        call, result, use, first = self._compiled(work)
         self.fingerprints += fingerprints(work, result)
         error = numerics.compare(result, plain, exact, precision=work.precision, matmul=self.matmul_precision(work))
-        self.compiled[work.load, work.shapes, work.precision] = compiling.told(use)
+        self.compiled[work.load, work.shapes, work.precision] = compiling.told(self.backend, use)
+        self.write_error(work, error)
+        if self.backend != "eager":
+            compiling.rows(self, work, use, *first)
+        numerics.hold(error, work.precision)
         self._hold(work, use)
-        self._write(work, error, seconds, use)
         self._repeat(work, call, result)
-        operators.examine(self, work, call)
-        del exact, plain, result  # what is held from here on is the load's own, not its checking's
+        if operators.examine(self, work, call) and backends.is_vague(self.backend):
+            self._hold_to_its_own(work)
+        kept = [one.cpu() for one in result] if work.changes_itself else []
+        del exact, plain, result  # what the device holds from here on is the load's own, not its checking's
         self._time(work, call)
-        compiling.warm(self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one)))
+        again = compiling.warm(
+            self, work, lambda: self._fresh(work, lambda one: backends.through(self.backend, one))[1]
+        )
+        if again is not None and work.changes_itself:
+            self._same(work, kept, [one.cpu() for one in again])
         compiling.vary(self, work)
 
     def finish(self) -> None:
@@ -92,14 +110,22 @@ class Bench:
             whole = Labels("process", "all", "mixed", "none", "1")
             self.row(whole, "memory_peak", self.device.peak(), "bytes", statistic="max")
 
-    def matmul_precision(self, work: Work) -> str:
+    def matmul_precision(self, labels: Labels) -> str:
         """How exact products of fp32 are here: a device's convolutions may be less so, whatever matmul is set to."""
         set_to = torch.get_float32_matmul_precision()
-        convolves = work.model == "convnet" and set_to == "highest"
+        convolves = labels.model in ("convnet", "convolution") and set_to == "highest"
         return str(self.device.CONVOLUTIONS) if convolves else set_to
 
+    def _in_force(self, work: Work) -> str:
+        return in_force(work.precision, self.matmul_precision(work), self.device.tensor_float())
+
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
-        """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite."""
+        """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite.
+
+        The device's conditions are read here where the metric must tell them and none are given.
+        """
+        if value is not None and "conditions" in CONTEXT.get(metric, ()) and more.get("conditions") is None:
+            more["conditions"] = timing.together([self.device.conditions()])
         row = rows.row(self.cell, self.device.place(), work, metric, value, unit, **more)
         try:
             self.bundle.metric(row)
@@ -110,6 +136,20 @@ class Bench:
     def note(self, *texts: str) -> None:
         """Say something of the case in the table at the end."""
         self.figures[self.case].notes.extend(texts)
+
+    def write_error(self, labels: Labels, error: numerics.Error, scope: str = "") -> None:
+        """Write how far a result is from its reference, allowed or not, and how many of its values are no numbers."""
+        why = error.lost and f"not measured: {error.lost}"
+        for metric, value, unit, more in (
+            ("error", error.result, "relative rmse", {}),
+            ("error_ratio", error.ratio, "ratio", {}),
+            ("error_largest", error.largest, "of the size", {}),
+            ("ulp_largest", error.distance.largest, "ulp", {"statistic": "max"}),
+            ("ulp_p99", error.distance.p99, "ulp", {"statistic": "p99"}),
+            ("exact_share", error.distance.exact, "fraction", {"direction": "higher"}),
+        ):
+            self.row(labels, metric, None if why else value, unit, scope=scope, why=why, **more)
+        self.row(labels, "nonfinite", error.nonfinite, "count", direction="equal", scope=scope)
 
     def _reference(self, work: Work) -> List[torch.Tensor]:
         place = self.device.exact()
@@ -124,7 +164,8 @@ class Bench:
         step = work.step(wrap(compute), compute)
         return step, _run(step, list(work.inputs))
 
-    def _compiled(self, work: Work) -> Tuple[Compute, List[torch.Tensor], float, backends.Use]:
+    def _compiled(self, work: Work) -> Tuple[Compute, List[torch.Tensor], backends.Use, Tuple[float, Dict[str, Any]]]:
+        """The step, what its first call gave, what the backend did for it, and its seconds with their conditions."""
         before = backends.start(self.backend)
         begin = time.perf_counter()
         try:
@@ -138,7 +179,8 @@ class Bench:
                 self._no_toolchain = f"{COMPILER_MISSING}: inductor needs {missing} to build its kernels"
                 pytest.skip(self._no_toolchain)
             raise AssertionError(backends.refusal(self.backend, error)) from error
-        return call, result, time.perf_counter() - begin, backends.used(self.backend, before)
+        first = (time.perf_counter() - begin, timing.together([self.device.conditions()]))
+        return call, result, backends.used(self.backend, before), first
 
     def _hold(self, work: Work, use: backends.Use) -> None:
         if self.backend == "eager":
@@ -164,25 +206,23 @@ class Bench:
                 f" ({use.graphs} graphs were handed to it)"
             )
 
-    def _write(self, work: Work, error: numerics.Error, seconds: float, use: backends.Use) -> None:
-        self.row(work, "error", error.result, "relative rmse")
-        self.row(work, "error_ratio", error.ratio, "ratio")
-        self.row(work, "error_largest", error.largest, "of the size")
-        self.row(work, "ulp_largest", error.distance.largest, "ulp", statistic="max")
-        self.row(work, "ulp_p99", error.distance.p99, "ulp", statistic="p99")
-        self.row(work, "exact_share", error.distance.exact, "fraction", direction="higher")
-        self.row(work, "nonfinite", 0, "count", direction="equal")
-        if self.backend != "eager":
-            compiling.rows(self, work, use, seconds)
+    def _hold_to_its_own(self, work: Work) -> None:
+        """A backend that says it took a graph, and runs what eager runs of it, took nothing."""
+        self.uses[-1]["taken"] = 0
+        if self.uses[-1]["expected"] > 0:
+            raise AssertionError(f"{FELL_BACK}: {self.backend} runs the very operators of eager in {work.load}")
 
     def _repeat(self, work: Work, call: Compute, first: List[torch.Tensor]) -> None:
-        """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones."""
+        """Whether the same call gives the same bits again; a step that moves its parameters needs fresh ones.
+
+        Of a compiled one that is the step which `compiling.warm` makes: to compile it for this alone takes seconds.
+        """
         if not work.changes_itself:
-            again = _run(call, list(work.inputs))
+            self._same(work, first, _run(call, list(work.inputs)))
         elif self.backend == "eager":
-            again = self._fresh(work, lambda compute: compute)[1]
-        else:
-            return
+            self._same(work, first, self._fresh(work, lambda compute: compute)[1])
+
+    def _same(self, work: Work, first: List[torch.Tensor], again: List[torch.Tensor]) -> None:
         same = all(torch.equal(one, two) for one, two in zip(first, again))  # noqa: B905 - strict= is not in Python 3.9
         self.row(work, "deterministic", int(same), "0 or 1", direction="higher", samples=2)
         if not same:
@@ -206,17 +246,18 @@ class Bench:
             ("gbps", work.bytes, "GB/s", 1e9, TRAFFIC),
         ):
             if amount:
-                rate = None if took.seconds is None else amount / took.seconds / scale
-                told = {**rows.of_time(took), "spread": None, "formula": formula}
-                self.row(work, metric, rate, unit, direction="higher", **told)
+                rate = functools.partial(truediv, amount / scale)
+                value = None if took.seconds is None else rate(took.seconds)
+                told = {**rows.of_rate(took, rate), "formula": formula}
+                self.row(work, metric, value, unit, direction="higher", **told)
         roofline.write(self, work, took)
         if self.device.place() != "cpu":  # the processor's peak is that of the whole process
-            self._write_peaks(work)
+            self._write_peaks(work, took.conditions)
 
-    def _write_peaks(self, work: Work) -> None:
+    def _write_peaks(self, work: Work, conditions: Dict[str, Any]) -> None:
         told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
         for metric, value in told.items():
-            self.row(work, metric, value, "bytes", statistic="max")
+            self.row(work, metric, value, "bytes", statistic="max", conditions=conditions)
 
 
 def _times(value: Optional[float], factor: float) -> Optional[float]:

@@ -8,6 +8,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
 
+from suites.context import lacking
 from suites.junit import Case, document
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ class Bundle:
         self._append(PROGRESS, line)
 
     def metric(self, row: Dict[str, Any]) -> None:
-        """Append a metric row; ValueError when a key is missing, or a valid value is no finite number."""
+        """Append a metric row; ValueError when a key is missing, or a valid value is no finite number.
+
+        LookupError when it does not tell what a row of its metric must tell.
+        """
         if tuple(row) != ROW:
             raise ValueError(f"a metric row has the keys {', '.join(ROW)}")
         value = row["value"]
@@ -80,6 +84,9 @@ class Bundle:
             raise ValueError(f"metric {row['metric']} of {row['load']} has no value, and nothing says why")
         if value is not None and not math.isfinite(value):
             raise ValueError(f"metric {row['metric']} of {row['load']} is {value}")
+        lacks = lacking(row)
+        if lacks:
+            raise LookupError(f"metric {row['metric']} of {row['load']} lacks its {' and '.join(lacks)}")
         self._append(METRICS, row)
 
     def cases(self, cell: str, cases: Sequence[Case]) -> None:

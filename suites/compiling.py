@@ -37,7 +37,7 @@ class Recompiles:
         return self.sizes > 1 and self.number >= self.sizes
 
 
-def told(use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any]:
+def told(backend: str, use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any]:
     """What the structure of a load says of its compiling, by the keys that it has there."""
     skipped = [f"{use.skipped} frames left to Python"] if use.skipped else []
     return {
@@ -48,12 +48,13 @@ def told(use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any
         "recompile_reasons": list(again.reasons) if again else [],
         "fused": [list(kernel) for kernel in use.fused or ()],
         "fallbacks": [*(use.left or ()), *skipped],
+        "fallbacks_unknown": _silent(backend) if use.left is None else "",
     }
 
 
-def rows(bench: Bench, work: Work, use: backends.Use, seconds: float) -> None:
-    """Write what the first compiling of a work cost and came to; `seconds` are those of its first call."""
-    clock = {"timer": "perf_counter"}
+def rows(bench: Bench, work: Work, use: backends.Use, seconds: float, conditions: Dict[str, Any]) -> None:
+    """Write what the first compiling of a work cost and came to; `seconds` and `conditions` are of its first call."""
+    clock = {"timer": "perf_counter", "conditions": conditions}
     kept = _kept(bench.backend, use)
     if kept:
         bench.row(work, "compile_cold", None, "s", why=f"not measured: {kept}", **clock)
@@ -64,20 +65,23 @@ def rows(bench: Bench, work: Work, use: backends.Use, seconds: float) -> None:
     bench.row(work, "graph_breaks", sum(use.breaks.values()), "count")
     bench.note(*(f"graph break: {next(iter(reason.splitlines()), '')[:_REASON]}" for reason in sorted(use.breaks)))
     bench.row(work, "taken", use.taken, backends.UNIT.get(bench.backend, "graphs"), direction="equal")
-    silent = f"not known: {bench.backend} does not tell it with torch {torch.__version__}"
+    silent = _silent(bench.backend)
     number = None if use.fused is None else len(use.fused)
     bench.row(work, "kernels", number, "count", direction="equal", why="" if use.fused is not None else silent)
     fallbacks = None if use.left is None else len(use.left) + use.skipped
     bench.row(work, "fallbacks", fallbacks, "count", why="" if use.left is not None else silent)
 
 
-def warm(bench: Bench, work: Work, again: Callable[[], Any]) -> None:
-    """Compile once more, with all that the first time left in the caches; `again` makes the step and calls it."""
+def warm(bench: Bench, work: Work, again: Callable[[], List[torch.Tensor]]) -> Optional[List[torch.Tensor]]:
+    """Compile once more, with all that the first time left in the caches; `again` makes the step and calls it.
+
+    Returns what that call gave, None where nothing is compiled.
+    """
     if bench.backend == "eager":
-        return
+        return None
     before = backends.start(bench.backend)
     begin = time.perf_counter()
-    again()
+    result = again()
     bench.device.synchronise()
     seconds = time.perf_counter() - begin
     cached = backends.used(bench.backend, before).cached
@@ -86,11 +90,12 @@ def warm(bench: Bench, work: Work, again: Callable[[], Any]) -> None:
     hits, misses = cached or (None, None)
     bench.row(work, "cache_hits", hits, "count", direction="higher", why=silent)
     bench.row(work, "cache_misses", misses, "count", why=silent)
+    return result
 
 
 def vary(bench: Bench, work: Work) -> None:
     """Compile a work for further sizes, where the profile leaves time for it: each load, but for a training step's."""
-    if bench.backend == "eager" or bench.cell.profile == "smoke" or work.changes_itself:
+    if bench.backend == "eager" or bench.cell.profile == "smoke" or work.drive:
         return
     compute = copy.deepcopy(work.compute) if isinstance(work.compute, torch.nn.Module) else work.compute
     try:
@@ -154,7 +159,12 @@ def keep(bench: Bench, labels: Labels, told: Dict[str, Any]) -> None:
     if not any((one["load"], one["shapes"], one["precision"]) == key for one in bench.structures):
         named = {"load": labels.load, "shapes": labels.shapes, "precision": labels.precision, "backend": bench.backend}
         nothing = {"launches": 0, "kernels_sha256": hashlib.sha256().hexdigest(), "scopes": []}
-        bench.structures.append({**named, **nothing, "fused": [], "fallbacks": []})
+        unknown = "" if "fallbacks" in told else "not measured: nothing is asked of this load but its compiling"
+        bench.structures.append({**named, **nothing, "fused": [], "fallbacks": [], "fallbacks_unknown": unknown})
+
+
+def _silent(backend: str) -> str:
+    return f"not known: {backend} does not tell it with torch {torch.__version__}"
 
 
 def _first_line(error: BaseException) -> str:

@@ -13,6 +13,8 @@ ATTENTION_CAUSAL = "2BHS(D+Dv)T, T of the mask's mean row"
 TRAINING = "6N+12LHQT a token"
 TRAFFIC = "read+written"
 """Each operand once and the result once: the least that memory must carry, whatever an implementation moves beside."""
+COPIED = "copied"
+"""Each byte that arrives, once."""
 BUS = "nccl-tests busbw"
 
 BACKWARD = {"matmul": 2.0, "attention": 2.5}

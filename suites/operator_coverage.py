@@ -1,13 +1,14 @@
-"""Which of the operators that models use a backend takes over, and whether it computes them as torch does."""
+"""The operators that models use, one by one: does torch or the backend compute each right, and what is taken over?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence, Tuple
 
 import torch
 
-from suites import backends, compiling
+from suites import backends, compiling, numerics
+from suites.fingerprint import fingerprints
 from suites.work import Labels
 
 if TYPE_CHECKING:
@@ -16,12 +17,11 @@ if TYPE_CHECKING:
 
 _LABELS = Labels("operators", "tiny", "fp32", "operators", "1")
 _AROUND = frozenset({"add", "mul"})
-_ALLOWED = 1e-4  # of the size: one operator on a few numbers
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one operator: `taken`, `fell back`, `refused` or `wrong`, and by what word."""
+    """What became of one operator: `taken`, `computed` (eagerly), `fell back`, `refused` or `wrong`, by what word."""
 
     operator: str
     outcome: str
@@ -32,15 +32,20 @@ class Answer:
 
 
 def covered(bench: Bench, operators: Sequence[Operator]) -> List[Answer]:
-    """Take each operator through the backend of the cell; the rows and the structure say what became of it."""
+    """Take each operator through the backend of the cell; the rows and the structure say what became of it.
+
+    Each has an error against fp64 and a fingerprint of its own, in eager too: two cells are compared by them.
+    """
     answers = [_asked(bench, operator) for operator in operators]
-    for answer in answers:
-        taken = int(answer.outcome == "taken")
-        bench.row(_LABELS, "operator_taken", taken, "0 or 1", direction="higher", scope=f"aten.{answer.operator}")
-    share = sum(answer.outcome == "taken" for answer in answers) / len(answers)
-    bench.row(_LABELS, "operator_coverage", share, "fraction", direction="higher", samples=len(answers))
-    left = [str(answer) for answer in answers if answer.outcome != "taken"]
-    compiling.keep(bench, _LABELS, {"fallbacks": left})
+    if bench.backend != "eager":
+        for answer in answers:
+            taken = int(answer.outcome == "taken")
+            bench.row(_LABELS, "operator_taken", taken, "0 or 1", direction="higher", scope=f"aten.{answer.operator}")
+        share = sum(answer.outcome == "taken" for answer in answers) / len(answers)
+        bench.row(_LABELS, "operator_coverage", share, "fraction", direction="higher", samples=len(answers))
+    left = [str(answer) for answer in answers if answer.outcome not in ("taken", "computed")]
+    if left or bench.backend != "eager":
+        compiling.keep(bench, _LABELS, {"fallbacks": left})
     return answers
 
 
@@ -48,7 +53,10 @@ def _asked(bench: Bench, operator: Operator) -> Answer:
     inputs = tuple(_input(bench, letter, salt) for salt, letter in enumerate(operator.takes))
     call = _between(operator.call)
     with torch.no_grad():
-        plain = call(*inputs)
+        exact = call(*(_exact(bench, one) for one in inputs))
+        plain = exact.to(torch.float32) if exact.is_floating_point() else exact
+        if bench.backend != "eager":
+            plain = call(*inputs)
         before = backends.start(bench.backend)
         try:
             result = backends.through(bench.backend, call)(*inputs)
@@ -57,8 +65,11 @@ def _asked(bench: Bench, operator: Operator) -> Answer:
                 raise
             return Answer(operator.name, "refused", backends.refusal(bench.backend, error)[:200])
     use = backends.used(bench.backend, before)
-    if not _same(result, plain):
-        return Answer(operator.name, "wrong")
+    wrong = _wrong(bench, operator.name, result, plain, exact)
+    if wrong:
+        return Answer(operator.name, "wrong", wrong)
+    if bench.backend == "eager":
+        return Answer(operator.name, "computed")
     fell_back = use.taken <= 0 or bool(use.left) or use.skipped > 0
     if bench.backend == "openvino" and operator.name not in _AROUND:
         inside = {name for kernel in use.fused or () for name in kernel}
@@ -66,11 +77,36 @@ def _asked(bench: Bench, operator: Operator) -> Answer:
     return Answer(operator.name, "fell back" if fell_back else "taken", ", ".join(use.left or ()))
 
 
+def _wrong(bench: Bench, name: str, result: torch.Tensor, plain: torch.Tensor, exact: torch.Tensor) -> str:
+    """Write the error and keep the fingerprint of a result; why it is wrong, or an empty text."""
+    labels = replace(_LABELS, model=name)
+    bench.fingerprints += fingerprints(replace(labels, load=f"operators.{name}"), [result])
+    if result.dtype != plain.dtype and not (bench.backend == "eager" and result.is_floating_point()):
+        return f"its result is {result.dtype}, {plain.dtype} was expected"
+    # Whole numbers and truth values have an error like any other, and no rounding: as fp64 they are what they were.
+    given = [one if result.is_floating_point() else one.double() for one in (result, plain, exact)]
+    try:
+        error = numerics.compare(
+            given[:1], given[1:2], given[2:], precision="fp32", matmul=bench.matmul_precision(labels)
+        )
+        bench.write_error(labels, error, scope=f"aten.{name}")
+        numerics.hold(error, "fp32")
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+def _exact(bench: Bench, given: torch.Tensor) -> torch.Tensor:
+    """An input of the reference: in fp64, where the device has it."""
+    there = given.to(bench.device.exact())
+    return there.double() if there.is_floating_point() else there
+
+
 def _between(call: Callable[..., Any]) -> Callable[..., Any]:
     """The call with a product and a sum around it: some backends leave a lone operator to torch whatever it is."""
 
     def compute(*inputs: torch.Tensor) -> torch.Tensor:
-        given = [one * 1.5 if one.is_floating_point() else one for one in inputs]
+        given = [one * 2 if one.is_floating_point() else one for one in inputs]  # exact: no error but the operator's
         result: torch.Tensor = call(*given)
         return result + 1
 
@@ -90,9 +126,3 @@ def _input(bench: Bench, letter: str, salt: int) -> torch.Tensor:
     }.get(letter, (8, 16))
     made = bench.random(*shape, salt=700 + salt)
     return made.abs() + 0.5 if letter == "p" else made
-
-
-def _same(result: torch.Tensor, plain: torch.Tensor) -> bool:
-    if result.shape != plain.shape or result.dtype != plain.dtype:
-        return False
-    return torch.allclose(result.double(), plain.double(), rtol=_ALLOWED, atol=_ALLOWED, equal_nan=True)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence, Tuple
 
 import torch
 
-from suites import dispatched, expected, inductor, profiling, scopes
+from suites import backends, dispatched, expected, inductor, profiling, scopes, timing
 from suites.exits import FELL_BACK
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from suites.bench import Bench
     from suites.work import Work
 
@@ -28,10 +30,11 @@ LEAST_SHARE = 0.005  # of the step: below it an operator has no row of its own (
 _MATMUL = {"aten::mm": 2, "aten::bmm": 2, "aten::addmm": 3, "aten::baddbmm": 3}  # how many tensors a product takes
 
 
-def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
+def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> bool:
     """Keep the structure of a work in the bench and write its rows; `call` is the step.
 
-    AssertionError when an operator ran elsewhere than on the device that was asked for, and nothing allows it.
+    Whether a backend that nothing else is known of runs the very operators that eager runs. AssertionError when an
+    operator ran elsewhere than on the device that was asked for, and nothing allows it.
     """
     steps = STEPS[bench.cell.profile]
     place = bench.device.place()
@@ -44,18 +47,14 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
     seen = dispatched.seen(lambda: once(eager), place)
     for _ in range(WARM):
         once(call)
+    before = bench.device.conditions()
     try:
         events, generated = profiling.profiled(lambda: once(call), bench.device, steps)
     except RuntimeError as error:
         _refuse(bench, work, seen.elsewhere)
         bench.row(work, "launches", None, "count", direction="equal", why=f"not measured: the profiler: {error}")
-        return
-    found = scopes.scopes(
-        events,
-        on_device=bool(bench.device.ACTIVITY),
-        nature=profiling.nature,
-        members=inductor.members,
-    )
+        return False
+    found = _found(bench.device, events)
     elsewhere = [
         *seen.elsewhere,
         *(f"{operator} on cpu" for operator in sorted(scopes.fallbacks(events))),
@@ -69,8 +68,26 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> None:
         bench.row(work, "launches", None, "count", direction="equal", samples=steps, timer="profiler", why=why)
     else:
         bench.row(work, "launches", structure["launches"], "count", direction="equal", samples=steps, timer="profiler")
-    _times(bench, work, found, steps)
+    _times(bench, work, found, steps, timing.together([before, bench.device.conditions()]))
     _refuse(bench, work, elsewhere)
+    if not backends.is_vague(bench.backend):
+        return False
+    plain = _found(bench.device, profiling.profiled(lambda: once(eager), bench.device, steps)[0])
+    return bool(_calls(found)) and _calls(found) == _calls(plain)
+
+
+def _found(device: ModuleType, events: Sequence[scopes.Event]) -> List[scopes.Scope]:
+    return scopes.scopes(
+        events,
+        on_device=bool(device.ACTIVITY),
+        nature=profiling.nature,
+        members=inductor.members,
+    )
+
+
+def _calls(found: Sequence[scopes.Scope]) -> Dict[str, int]:
+    """How often each operator that did work was called."""
+    return {scope.name: len(scope.calls) for scope in found if scope.kernels}
 
 
 def told(structures: Sequence[Dict[str, Any]], compiled: Dict[Tuple[str, str, str], Dict[str, Any]]) -> List[Any]:
@@ -79,9 +96,11 @@ def told(structures: Sequence[Dict[str, Any]], compiled: Dict[Tuple[str, str, st
     for one in structures:
         other = compiled.get((one["load"], one["shapes"], one["precision"]), {})
         both = sorted({*one["fallbacks"], *other.get("fallbacks", ())})
+        unknown = other.get("fallbacks_unknown") or one.get("fallbacks_unknown", "")
         # What the compiler says it fused is whole; what the profiler saw of it on a device is not.
         fused = other.get("fused") or one["fused"]
-        loads.append({**one, **other, "fallbacks": both, "fused": sorted(map(list, fused))})
+        known = {"fallbacks": both or (None if unknown else []), "fallbacks_unknown": unknown}
+        loads.append({**one, **other, **known, "fused": sorted(map(list, fused))})
     return loads
 
 
@@ -150,25 +169,26 @@ def _cost(scope: str, seen: dispatched.Seen, generated: Dict[str, profiling.Gene
     return 0, 0
 
 
-def _times(bench: Bench, work: Work, found: Sequence[scopes.Scope], steps: int) -> None:
+def _times(bench: Bench, work: Work, found: Sequence[scopes.Scope], steps: int, conditions: Dict[str, Any]) -> None:
     whole = sum(sum(spent for _, spent in scope.calls) for scope in found)
     one = min if bench.device.STATISTIC == "min" else statistics.median
     for scope in found:
         if not whole or sum(spent for _, spent in scope.calls) < LEAST_SHARE * whole:
             continue
-        times = scope.steps_ns(steps)
+        times = [spent / 1e3 for spent in scope.steps_ns(steps)]
         statistic = "mean" if len(times) < steps else bench.device.STATISTIC
-        value = one(times) / 1e3
         bench.row(
             work,
             "operator_time",
-            value,
+            one(times),
             "us",
             statistic=statistic,
             samples=steps,
             warmup=WARM,
             timer="profiler",
             scope=scope.name,
+            spread=timing.spread(times),
+            conditions=conditions,
         )
 
 

@@ -1,13 +1,15 @@
 """Precisions: what a load may be computed in, and how exact each is. Whole names stand in metric rows.
 
-`fp32` is IEEE fp32 unless the cell allows less exact products; `tf32` asks for TensorFloat-32 products of fp32 values.
-`fp8` is e4m3 into a product that is summed in fp32 and comes out as bf16.
+`fp32` is what a load asks for; where it has products, its rows say what was in force: `fp32-ieee`, `tf32` (products in
+TensorFloat-32, which a load can also ask for), or `fp32-high` and `fp32-medium` where torch's switch allows less exact
+products and nothing tells which the device made. `fp8` is e4m3 into a product that is summed in fp32 and comes out as
+bf16.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, Tuple
+from typing import Dict, Optional, Tuple
 
 import torch
 
@@ -24,6 +26,9 @@ class Precision:
 PRECISIONS: Dict[str, Precision] = {
     "fp64": Precision("float64", "fp64", 52),
     "fp32": Precision("float32", "fp32", 23),
+    "fp32-ieee": Precision("float32", "fp32", 23),
+    "fp32-high": Precision("float32", "fp32", 23),
+    "fp32-medium": Precision("float32", "fp32", 23),
     "tf32": Precision("float32", "tf32", 23),
     "fp16": Precision("float16", "fp16", 10),
     "bf16": Precision("bfloat16", "bf16", 7),
@@ -59,6 +64,18 @@ def lacking(precision: str) -> str:
     """Why this torch cannot compute in a precision, or an empty text. What the device can is its adapter's to say."""
     name = PRECISIONS[precision].dtype
     return "" if hasattr(torch, name) else f"this build lacks it: torch {torch.__version__} has no {name}"
+
+
+def in_force(precision: str, matmul: str, tensor_float: Optional[bool]) -> str:
+    """What products that were asked for in a precision are made in, by torch's switch for products of fp32.
+
+    `tensor_float` says whether the device has TensorFloat-32, None where nothing tells it.
+    """
+    if precision != "fp32":
+        return precision
+    if matmul == "highest" or tensor_float is False:
+        return "fp32-ieee"
+    return "tf32" if tensor_float and matmul == "high" else f"fp32-{matmul}"
 
 
 def tolerance(precision: str, matmul: str) -> float:

@@ -5,7 +5,9 @@ No row where no dense rate is sourced: a fraction of a wrong peak is worse than 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional
+import functools
+from operator import truediv
+from typing import TYPE_CHECKING, Any, Dict
 
 from suites import formulas, rows
 from suites.peaks import NoPeak, Peak, find
@@ -24,19 +26,20 @@ def write(bench: Bench, work: Work, took: Timed) -> None:
         peak = find(bench.device.title(), bench.device.units())
     except NoPeak:
         return
-    rate = peak.tflops.get(rate_key(work.precision, bench.matmul_precision(work), peak))
+    key = rate_key(work.precision, peak)
+    rate = peak.tflops.get(key)
     least = formulas.attainable(work.flops, work.bytes, rate, peak.gbps)
     if not least or (work.flops and not rate):
         return
-    told = {**rows.of_time(took), "spread": None}
-    bench.row(work, "roofline", **share(least, took, told), formula=formula(work, peak, rate))
+    bench.row(work, "roofline", **share(least, took), formula=formula(work, peak, key))
     if work.load.startswith("model.") and work.flops and rate:
-        of_peak = share(work.flops / (rate * 1e12), took, told)
-        bench.row(work, "mfu", **of_peak, formula=formula(work, peak, rate, roof=False))
+        of_peak = share(work.flops / (rate * 1e12), took)
+        bench.row(work, "mfu", **of_peak, formula=formula(work, peak, key, roof=False))
 
 
-def share(least: float, took: Timed, told: Dict[str, Any]) -> Dict[str, Any]:
+def share(least: float, took: Timed) -> Dict[str, Any]:
     """Value, unit and validity of a fraction: one that cannot be true is kept, and said to be none."""
+    told = rows.of_rate(took, functools.partial(truediv, least))
     if took.seconds is None:
         return {**told, "value": None, "unit": "fraction", "direction": "higher"}
     value, why = formulas.fraction(least, took.seconds)
@@ -45,18 +48,19 @@ def share(least: float, took: Timed, told: Dict[str, Any]) -> Dict[str, Any]:
     return {**told, "value": value, "unit": "fraction", "direction": "higher", "why": why or told["why"]}
 
 
-def rate_key(precision: str, matmul: str, peak: Peak) -> str:
-    """The rate that a precision runs at: products of fp32 may be TensorFloat-32's where that is allowed and there."""
-    if precision == "fp32" and matmul != "highest" and "tf32" in peak.tflops:
+def rate_key(precision: str, peak: Peak) -> str:
+    """The rate that a precision runs at: where products of fp32 may be less exact, TensorFloat-32's if there is one."""
+    if precision in ("fp32-high", "fp32-medium") and "tf32" in peak.tflops:
         return "tf32"
-    return precision
+    return precision.partition("-")[0]
 
 
-def formula(work: Work, peak: Peak, rate: Optional[float], *, roof: bool = True) -> str:
+def formula(work: Work, peak: Peak, key: str, *, roof: bool = True) -> str:
     """How work was counted, what it is a share of, and the source of that."""
-    parts = [f"{rate:.5g} TFLOP/s {work.precision}"] if work.flops and rate else []
+    rate = peak.tflops.get(key)
+    parts = [f"{rate:.5g} TFLOP/s {key}"] if work.flops and rate else []
     parts += [f"{peak.gbps:.5g} GB/s * intensity"] if roof and work.bytes and peak.gbps else []
     limit = f"min({', '.join(parts)})" if len(parts) > 1 else parts[0]
-    counted = [work.formula or "counted"] if work.flops else []
+    counted = [work.formula] if work.flops else []
     counted += [formulas.TRAFFIC] if roof and work.bytes else []
     return f"{', '.join(counted)} / {limit} of {peak.name}, {peak.source_id}"[:400]

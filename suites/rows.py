@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
-from suites.timing import METHOD, Timed
+from suites.timing import METHOD, Timed, spread
 
 if TYPE_CHECKING:
     from suites.cell import Cell
@@ -60,13 +60,18 @@ def row(  # noqa: PLR0913 - a row is wide
 
 def of_time(timed: Timed, factor: float = 1.0) -> Dict[str, Any]:
     """What a row tells of how it was timed; the spread (seconds) is given in the row's unit by `factor`."""
-    spread = {name: value * (1 if name == "discarded" else factor) for name, value in timed.spread.items()}
+    lay = {name: value * (1 if name == "discarded" else factor) for name, value in timed.spread.items()}
     return {
         "warmup": timed.warmup,
         "samples": timed.samples,
         "statistic": timed.statistic,
         "timer": timed.timer,
-        "spread": spread,
+        "spread": lay,
         "conditions": timed.conditions,
         "why": timed.why and f"unmeasurable: {timed.why}",
     }
+
+
+def of_rate(timed: Timed, figure: Callable[[float], float]) -> Dict[str, Any]:
+    """The same of a figure that is made of a time; `figure` makes it of a sample's seconds."""
+    return {**of_time(timed), "spread": spread([figure(seconds) for seconds in timed.taken])}

@@ -42,7 +42,7 @@ class Figures:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Take in a metric row, where it is one of those that are shown. Two figures of one column: the first stays."""
-        if row["metric"] not in _SHOWN:
+        if row["metric"] not in _SHOWN or row["scope"]:  # an operator's error is not the load's
             return
         column, text = _SHOWN[row["metric"]]
         if row["value"] is not None:

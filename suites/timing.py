@@ -32,7 +32,7 @@ FEWEST = 4  # samples that can tell whether they agree
 class Timed:
     """A step's time. `seconds` is None, and `why` says so, where it could not be measured.
 
-    `spread` (seconds) and `conditions` have the keys of a metric row's.
+    `spread` (seconds) and `conditions` have the keys of a metric row's; `taken` are the seconds of each sample.
     """
 
     seconds: Optional[float]
@@ -43,6 +43,7 @@ class Timed:
     spread: Dict[str, float]
     conditions: Dict[str, Any]
     why: str = ""
+    taken: Sequence[float] = ()
 
 
 def timed(
@@ -88,6 +89,7 @@ def timed(
         spread=spread(samples),
         conditions=conditions,
         why=why,
+        taken=samples,
     )
 
 

@@ -46,5 +46,5 @@ class Work(Labels):
 
     @property
     def changes_itself(self) -> bool:
-        """Whether a step moves the parameters: calling it twice gives two results."""
-        return self.drive is not None
+        """Whether a step moves parameters: calling it twice gives two results."""
+        return self.drive is not None and hasattr(self.compute, "parameters")

@@ -15,6 +15,7 @@ from orchestrator.images.listing import ImageFacts
 from orchestrator.images.locks import LockFile
 from orchestrator.matrix.schema import document_schema
 from orchestrator.matrix.starter import Started
+from orchestrator.results import context
 from orchestrator.running.runs import ListedRun, RunClearing
 from orchestrator.settings.told import SiteAnswer
 
@@ -47,6 +48,7 @@ TYPES: dict[str, tuple[str, Any]] = {
 def schemas() -> dict[str, dict[str, Any]]:
     """The schema of each format by its name."""
     made = {name: _named(name, title, msgspec.json.schema(type_)) for name, (title, type_) in TYPES.items()}
+    made["metric"] |= {"allOf": context.conditional()}
     made["matrix"] = _named("matrix", "matrix.yaml", _with_shared_axes(document_schema()))
     made["check-answer"] = _named("check-answer", "what `torchmatrix check --json` prints: an answer", _answer())
     return made

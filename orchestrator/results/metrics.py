@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from orchestrator import text
 from orchestrator.formats import MetricRow
+from orchestrator.results import context
 from orchestrator.results.files import MIB
 
 MAX_BYTES = 64 * MIB
@@ -74,7 +75,10 @@ def _nonsense(row: MetricRow) -> str:
         return "its value is negative: every figure here is a size"
     if row.valid and row.value is None:
         return "it is called valid and has no value"
-    return "" if row.valid or row.why else "it is called invalid and does not say why"
+    if not row.valid and not row.why:
+        return "it is called invalid and does not say why"
+    lacks = context.lacking(row)
+    return f"{row.metric} lacks its {' and '.join(lacks)}" if lacks else ""
 
 
 def _short(message: str) -> str:

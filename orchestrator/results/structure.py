@@ -62,10 +62,17 @@ def _of_load(name: str, one: LoadStructure, other: LoadStructure) -> Iterator[St
         if before != after:
             told = f"{name}: {before} {kind} a step became {after}"
             yield _load_change(kind, name, (str(before),), (str(after),), told, unstable=shaky)
-    if set(one.fallbacks) != set(other.fallbacks):
-        more = sorted(set(other.fallbacks) - set(one.fallbacks))
+    yield from _of_fallbacks(name, one, other)
+
+
+def _of_fallbacks(name: str, one: LoadStructure, other: LoadStructure) -> Iterator[StructureChange]:
+    """What one side lacks is a difference only where that side knows all of its own."""
+    before, after = one.fallbacks or (), other.fallbacks or ()
+    more = () if one.fallbacks_unknown else sorted(set(after) - set(before))
+    fewer = () if other.fallbacks_unknown else sorted(set(before) - set(after))
+    if more or fewer:
         told = f"ran elsewhere than asked: {', '.join(more)}" if more else "fewer operators ran elsewhere than asked"
-        yield _load_change(ChangeKind.FALLBACKS, name, one.fallbacks, other.fallbacks, f"{name}: {told}")
+        yield _load_change(ChangeKind.FALLBACKS, name, before, after, f"{name}: {told}")
 
 
 def _of_work(name: str, one: LoadStructure, other: LoadStructure) -> Iterator[StructureChange]:

@@ -180,6 +180,11 @@ def lacking(precision: str) -> Optional[str]:
     return f"not applicable: {precision} needs compute capability {need}, this device has {told}"
 
 
+def tensor_float() -> Optional[bool]:
+    """Where it has them."""
+    return not lacking("tf32")
+
+
 def units() -> Optional[int]:
     """Multiprocessors."""
     import torch

@@ -29,6 +29,7 @@ ERRORS = {
 }
 
 e4m3 = products.e4m3
+tensor_float = products.untold
 tf32 = products.tf32
 
 

@@ -32,6 +32,7 @@ ERRORS = {
 _UNNAMED = "privateuseone"
 
 e4m3 = products.e4m3
+tensor_float = products.untold
 tf32 = products.tf32
 
 

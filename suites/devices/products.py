@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING, Iterator, Optional
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -39,6 +39,11 @@ def unwritten(device: ModuleType, text: str) -> bool:
 def e4m3() -> str:
     """Torch's name of the fp8 numbers that most devices multiply."""
     return E4M3
+
+
+def untold() -> Optional[bool]:
+    """What a product becomes that may be less exact than fp32: nothing tells."""
+    return None
 
 
 @contextmanager

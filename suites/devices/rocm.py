@@ -111,6 +111,11 @@ def lacking(precision: str) -> Optional[str]:
     return "" if on else "not applicable: this torch allows TensorFloat-32 only where HIPBLASLT_ALLOW_TF32 is 1"
 
 
+def tensor_float() -> Optional[bool]:
+    """Where it has them, and this torch uses them."""
+    return not lacking("tf32")
+
+
 def e4m3() -> str:
     """gfx94x multiplies numbers without a negative zero, later devices those of everyone else (hipBLASLt, as above)."""
     return "float8_e4m3fnuz" if _arch().startswith("gfx94") else products.E4M3

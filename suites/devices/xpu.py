@@ -145,6 +145,11 @@ def lacking(precision: str) -> Optional[str]:
     return None if precision in {"fp16", "bf16", "fp8"} else ""
 
 
+def tensor_float() -> Optional[bool]:
+    """Never by torch's general switch: see `tf32`."""
+    return False
+
+
 @contextmanager
 def tf32() -> Iterator[None]:
     """Within it, products of fp32 may be TensorFloat-32's: torch's general switch does not reach oneDNN on a device.

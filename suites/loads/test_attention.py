@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ from suites.formulas import (
     attention_flops,
     attention_traffic,
 )
-from suites.loads import attention_kernels
+from suites.loads import attention_kernels, capabilities
 from suites.precisions import dtype
 from suites.work import Work
 
@@ -28,6 +28,19 @@ if TYPE_CHECKING:
 _HEADS, _WIDTH = 4, 64
 LATER = pytest.mark.compiled_from("standard")
 STANDARD = pytest.mark.profile("standard")
+KERNELS = pytest.mark.parametrize(
+    ("kernel", "precision"),
+    [
+        ("math", "fp32"),
+        ("flash", "bf16"),
+        ("flash", "fp16"),
+        ("efficient", "fp32"),
+        ("cudnn", "bf16"),
+    ],
+)
+LENGTHS = pytest.mark.parametrize(("queries", "keys"), [(1, 333), (100, 77), (129, 65), (65, 129)])
+HALF_TOO = pytest.mark.parametrize("precision", ["fp32", "bf16", pytest.param("fp16", marks=STANDARD)])
+"""Flash and cuDNN's kernels know nothing else: in fp32 alone they would never see what a case is about."""
 
 
 @pytest.mark.parametrize("mask", ["full", "causal"])
@@ -44,16 +57,7 @@ def test_sdpa(bench: Bench, mask: str, precision: str) -> None:
 
 @LATER
 @pytest.mark.parametrize("mask", ["full", "causal"])
-@pytest.mark.parametrize(
-    ("kernel", "precision"),
-    [
-        ("math", "fp32"),
-        ("flash", "bf16"),
-        ("flash", "fp16"),
-        ("efficient", "fp32"),
-        ("cudnn", "bf16"),
-    ],
-)
+@KERNELS
 def test_kernel(bench: Bench, kernel: str, precision: str, mask: str) -> None:
     """Each kernel that the call can choose, forced."""
     _needs_sdpa()
@@ -62,8 +66,33 @@ def test_kernel(bench: Bench, kernel: str, precision: str, mask: str) -> None:
 
 
 @LATER
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@KERNELS
+def test_kernel_gradients(bench: Bench, kernel: str, precision: str, mask: str) -> None:
+    """The backward pass of each kernel that has one."""
+    _needs_sdpa()
+    _needs_training(bench)
+    with attention_kernels.forced(bench, kernel, precision):
+        step = gradients.of_inputs(attention_kernels.fused(mask), None)
+        _needs_kernel(kernel, precision, step, _tiles(bench, precision, 128, 128))
+        _fused(bench, f"{kernel}.gradients", mask, precision, drive=gradients.of_inputs, backward=True)
+
+
+@LATER
+@LENGTHS
+@pytest.mark.parametrize("kernel", ["flash", "efficient", "cudnn"])
+def test_kernel_lengths(bench: Bench, kernel: str, queries: int, keys: int) -> None:
+    """Lengths that differ, in each kernel by itself: by default only the first of them that is here is chosen."""
+    _needs_sdpa()
+    with attention_kernels.forced(bench, kernel, "bf16"):
+        _needs_kernel(kernel, "bf16", attention_kernels.fused("full"), _tiles(bench, "bf16", queries, keys))
+        _fused(bench, f"{kernel}.lengths", "full", "bf16", queries=queries, keys=keys)
+
+
+@LATER
+@HALF_TOO
 @pytest.mark.parametrize("groups", [2, pytest.param(4, marks=STANDARD)])
-def test_grouped(bench: Bench, groups: int) -> None:
+def test_grouped(bench: Bench, groups: int, precision: str) -> None:
     """Several query heads share a key and a value."""
     _needs_sdpa()
     _attention(
@@ -71,24 +100,26 @@ def test_grouped(bench: Bench, groups: int) -> None:
         f"grouped{groups}",
         attention_kernels.grouped(_HEADS // groups),
         "causal",
-        "fp32",
+        precision,
         heads=_HEADS // groups,
         reference=attention_kernels.grouped_exact(_HEADS // groups),
     )
 
 
 @LATER
-@pytest.mark.parametrize(("queries", "keys"), [(1, 333), (100, 77), (129, 65), (65, 129)])
-def test_lengths(bench: Bench, queries: int, keys: int) -> None:
+@HALF_TOO
+@LENGTHS
+def test_lengths(bench: Bench, queries: int, keys: int, precision: str) -> None:
     """Lengths that differ, and that no tile divides: pytorch#191937 was wrong for some, and silent."""
-    _fused(bench, "lengths", "full", "fp32", queries=queries, keys=keys)
+    _fused(bench, "lengths", "full", precision, queries=queries, keys=keys)
 
 
 @LATER
+@HALF_TOO
 @pytest.mark.parametrize("queries", [63, 129])
-def test_causal_lengths(bench: Bench, queries: int) -> None:
+def test_causal_lengths(bench: Bench, queries: int, precision: str) -> None:
     """The same under a mask, where both lengths agree: releases of torch differ on which corner it is drawn from."""
-    _fused(bench, "lengths", "causal", "fp32", queries=queries, keys=queries)
+    _fused(bench, "lengths", "causal", precision, queries=queries, keys=queries)
 
 
 @LATER
@@ -96,14 +127,33 @@ def test_causal_lengths(bench: Bench, queries: int) -> None:
 @pytest.mark.parametrize("precision", ["fp32", pytest.param("bf16", marks=STANDARD)])
 def test_gradients(bench: Bench, mask: str, precision: str) -> None:
     """The gradients of query, key and value."""
-    if bench.backend in INFERENCE_ONLY:
-        pytest.skip(f"not applicable: {bench.backend} compiles inference only")
+    _needs_training(bench)
     _fused(bench, "gradients", mask, precision, drive=gradients.of_inputs, backward=True)
 
 
 def _needs_sdpa() -> None:
     if not hasattr(functional, "scaled_dot_product_attention"):
         pytest.skip(f"torch {torch.__version__.split('a')[0]} has no scaled_dot_product_attention")
+
+
+def _needs_training(bench: Bench) -> None:
+    if bench.backend in INFERENCE_ONLY:
+        pytest.skip(f"not applicable: {bench.backend} compiles inference only")
+
+
+def _needs_kernel(kernel: str, precision: str, step: Callable[..., Any], tiles: Tuple[torch.Tensor, ...]) -> None:
+    """A skip where the kernel takes a plain tile, and neither gradients nor lengths of this kind."""
+    try:
+        step(*tiles)
+    except RuntimeError as error:
+        text = str(error).strip().splitlines()[0]
+        if not any(said in text for said in ("No viable backend", "No available kernel", "is not implemented")):
+            raise
+        pytest.skip(f"not applicable: no {kernel} attention of this kind for {precision} here: {text[:200]}")
+
+
+def _tiles(bench: Bench, precision: str, queries: int, keys: int) -> Tuple[torch.Tensor, ...]:
+    return tuple(bench.random(1, _HEADS, length, _WIDTH, precision=precision) for length in (queries, keys, keys))
 
 
 def _fused(bench: Bench, kind: str, mask: str, precision: str, **more: Any) -> None:
@@ -125,6 +175,9 @@ def _attention(  # noqa: PLR0913 - attention has many sides
     **more: Any,
 ) -> None:
     """`heads` are those of key and value."""
+    lacking = capabilities.lacking(bench, precision)
+    if lacking:
+        pytest.skip(lacking)
     queries = queries or bench.size
     keys = keys or queries
     shape, other = (1, _HEADS, queries, _WIDTH), (1, heads, keys, _WIDTH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
@@ -139,11 +140,11 @@ def test_pairs(bench: Bench, answers: Answers) -> None:
         scope = f"rank {one['sender']} -> {one['rank']}"
         work = Labels("collective.pairs", f"{one['bytes']} bytes", "fp32", "sendrecv", VERSION)
         bench.row(work, "latency", _milliseconds(took), "ms", scope=scope, **rows.of_time(took, 1e3))
-        rate = None if took.seconds is None else algorithm_bandwidth(one["bytes"], took.seconds)
-        told = {**rows.of_time(took), "spread": None}
-        bench.row(work, "pair_gbps", rate, "GB/s", direction="higher", scope=scope, **told)
-        if rate is not None:
-            rates[scope] = rate
+        rate = functools.partial(algorithm_bandwidth, one["bytes"])
+        value = None if took.seconds is None else rate(took.seconds)
+        bench.row(work, "pair_gbps", value, "GB/s", direction="higher", scope=scope, **rows.of_rate(took, rate))
+        if value is not None:
+            rates[scope] = value
     bench.note(*slow_pairs(rates))
 
 
@@ -221,11 +222,12 @@ def _figures(bench: Bench, operation: str, size: int, given: List[Dict[str, Any]
     took = Timed(**given[0]["timed"])  # all ranks have the same
     bench.row(work, "error", max(one["error"] for one in given), "relative rmse")
     bench.row(work, "latency", _milliseconds(took), "ms", **rows.of_time(took, 1e3))
-    told = {**rows.of_time(took), "spread": None, "formula": BUS}
-    rate = None if took.seconds is None else algorithm_bandwidth(size, took.seconds)
-    bench.row(work, "algbw", rate, "GB/s", direction="higher", **told)
-    rate = None if took.seconds is None else bus_bandwidth(operation, ranks, size, took.seconds)
-    bench.row(work, "busbw", rate, "GB/s", direction="higher", **told)
+    for metric, rate in (
+        ("algbw", functools.partial(algorithm_bandwidth, size)),
+        ("busbw", functools.partial(bus_bandwidth, operation, ranks, size)),
+    ):
+        value = None if took.seconds is None else rate(took.seconds)
+        bench.row(work, metric, value, "GB/s", direction="higher", formula=BUS, **rows.of_rate(took, rate))
 
 
 def _labels(operation: str, size: int, ranks: int, model: str) -> Labels:

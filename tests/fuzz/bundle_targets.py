@@ -46,6 +46,8 @@ def _bundle(*, failed: bool) -> dict[str, bytes]:
     metric = {"cell": "c1", "metric": "latency", "value": 1.5, "unit": "ms", "direction": "lower", "load": "matmul"}
     metric |= {"model": "none", "model_version": "1", "shapes": "512x512", "precision": "fp32", "device": "cpu"}
     metric |= {"warmup": 3, "samples": 10, "statistic": "median", "timer": "perf_counter", "seed": 0}
+    metric |= {"formula": "", "conditions": dict.fromkeys(("clock_mhz", "temperature_c", "power_w", "throttle"))}
+    metric["spread"] = dict.fromkeys(("minimum", "p5", "p50", "p95", "p99", "iqr"), 1.5)
     seen = {**AXES, "torch": "2.13.0+cpu", "python": "3.11.2"}
     use = {"load": "matmul", "backend": "inductor", "graphs": 1, "graph_breaks": 0, "break_reasons": []}
     use |= {"taken": 1, "expected": 1, "unit": "graph"}

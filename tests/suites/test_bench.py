@@ -18,7 +18,8 @@ def told(**more):
     try:
         bench.run(work(**more))
     except BaseException as error:
-        return f"{type(error).__name__}: {error}"
+        kind = AssertionError if isinstance(error, AssertionError) else type(error)
+        return f"{kind.__name__}: {error}"
     return ""
 def timed():
     return any(row["metric"] == "latency" for row in written())
@@ -27,7 +28,7 @@ def timed():
 
 
 def test_what_is_right_is_timed(snippet: Snippet) -> None:
-    held(snippet(HEAD + "assert told(compute=torch.tanh, flops=1, bytes=1) == '' and timed()", "eager"))
+    held(snippet(HEAD + "assert told(compute=torch.tanh, flops=1, bytes=1, formula='2mnk') == '' and timed()", "eager"))
 
 
 def test_what_is_wrong_is_never_timed(snippet: Snippet) -> None:
@@ -35,15 +36,38 @@ def test_what_is_wrong_is_never_timed(snippet: Snippet) -> None:
     held(snippet(HEAD + code + "assert not timed()", "eager"))
 
 
-def test_a_backend_that_takes_nothing_has_fallen_back(snippet: Snippet) -> None:
+HOLLOW = """
+import functools
+from torch._dynamo.backends.registry import register_backend
+def hollow(graph, inputs): return {made}
+register_backend(hollow, name=backend)
+line = told(compute=lambda x: torch.tanh(x) * x)
+"""
+
+
+@pytest.mark.parametrize("made", ["graph", "graph.forward", "functools.partial(graph.forward)"])
+def test_a_backend_that_gives_the_graph_back_has_fallen_back(snippet: Snippet, made: str) -> None:
     code = """
-backends._taken = lambda backend: 0
-line = told(compute=torch.tanh)
-assert line.startswith("AssertionError: backend fell back: aot_eager took 0 graphs of l, at least 1 expected"), line
+want = "AssertionError: backend fell back: hollow took 0 graphs of l, at least 1 expected (1 graphs were handed to it)"
+assert line == want, line
 assert not timed()
 assert bench.uses[0]["taken"] == 0 and bench.uses[0]["graphs"] == 1
 """
-    held(snippet(HEAD + code, "aot_eager"))
+    held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
+
+
+def test_a_backend_that_hides_the_graph_is_known_by_the_operators_that_it_runs(snippet: Snippet) -> None:
+    code = """
+assert line == "AssertionError: backend fell back: hollow runs the very operators of eager in l", line
+assert not timed() and bench.uses[0]["taken"] == 0
+"""
+    held(snippet(HEAD + HOLLOW.format(made="lambda *given: graph(*given)") + code, "hollow"))
+
+
+def test_a_backend_that_runs_something_else_has_taken_it(snippet: Snippet) -> None:
+    made = "lambda x: [torch.addcmul(torch.zeros_like(x), torch.tanh(x), x)]"
+    code = "assert line == '' and timed() and bench.uses[0]['taken'] == 1, line"
+    held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
 
 
 def test_a_backend_that_raises_has_refused(snippet: Snippet) -> None:
@@ -191,3 +215,40 @@ assert told(compute=torch.tanh) == ""
 assert order == ["clear", "compare", "reset", "time"], order
 """
     held(snippet(HEAD + code, "eager"))
+
+
+def test_what_is_wrong_is_measured_all_the_same(snippet: Snippet) -> None:
+    code = """
+assert told(compute=lambda x: x * 1.5, reference=lambda x: x).startswith("AssertionError: numerics: error against fp64")
+found = rows()
+assert 0.49 < found["error"] < 0.51 and found["error_ratio"] > 1e6 and found["ulp_largest"] > 1e6, found
+assert found["nonfinite"] == 0 and found["exact_share"] < 0.1, found
+"""
+    held(snippet(HEAD + ROWS + code, "eager"))
+
+
+def test_values_that_are_no_numbers_are_counted_in_their_row(snippet: Snippet) -> None:
+    code = """
+def holed(x):
+    return torch.where(torch.arange(32) < 2, torch.full_like(x, float("inf")), x)
+line = told(compute=holed, reference=lambda x: x)
+assert line == "AssertionError: numerics: 64 of 1024 values are not finite", line
+assert rows()["nonfinite"] == 64 and rows()["error"] is None, rows()
+(error,) = [row for row in written() if row["metric"] == "error"]
+assert not error["valid"] and error["why"] == "not measured: 64 of 1024 values are not finite", error
+"""
+    held(snippet(HEAD + ROWS + code, "eager"))
+
+
+def test_compiled_gradients_and_training_are_repeated_too(snippet: Snippet) -> None:
+    code = """
+from suites import gradients, models
+assert told(compute=lambda x: torch.tanh(x) * x, drive=gradients.of_inputs) == ""
+assert rows()["deterministic"] == 1
+module = torch.nn.Linear(32, 2)
+bench.run(Work("training", "32x32", "fp32", "m", "1", module, (bench.random(32, 32),), drive=models.training_step))
+assert rows("training")["deterministic"] == 1
+same = [row for row in written() if row["metric"] == "deterministic"]
+assert len(same) == 2, "each is told once"
+"""
+    held(snippet(HEAD + ROWS + code, "aot_eager"))

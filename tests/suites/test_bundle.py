@@ -12,7 +12,7 @@ GOOD = dict(
         ROW,
         [
             *("c", "latency", 1.5, "ms", "lower", "l", "m", "1", "2x2", "fp32", "cpu", 1, 5, "min", "t", 0),
-            *("", "1", "", None, None, True, ""),
+            *("", "1", "", {"minimum": 1.5}, {"clock_mhz": None}, True, ""),
         ],
         strict=True,
     )
@@ -45,6 +45,12 @@ def test_a_value_that_is_no_number_is_never_written(tmp_path: Path, value: float
 def test_a_row_that_lacks_a_key_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="keys"):
         Bundle(tmp_path).metric({name: value for name, value in GOOD.items() if name != "unit"})
+
+
+def test_a_row_that_lacks_its_context_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match="metric latency of l lacks its timer and spread"):
+        Bundle(tmp_path).metric({**GOOD, "timer": "none", "spread": None})
+    assert (tmp_path / METRICS).read_bytes() == b""
 
 
 def test_rows_and_progress_are_there_as_they_come(tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 """The suite writes what the orchestrator reads: one real bundle, decoded strictly with the orchestrator's types."""
 
 import hashlib
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
+from bench_code import bench_code, held
 
 from orchestrator import axes, formats
+from orchestrator.results import context as results_context
 from orchestrator.results.bundle import read_bundle
+from orchestrator.results.metrics import read_metrics
 from orchestrator.vocabulary import Cause, Outcome
-from suites import bundle, exits
+from suites import bundle, context, exits
 from suites.versions import agrees
 
 
@@ -20,6 +25,12 @@ def test_the_two_sides_name_the_same_files() -> None:
 
 def test_the_two_sides_name_the_same_metric_keys() -> None:
     assert tuple(field.name for field in msgspec.structs.fields(formats.MetricRow)) == bundle.ROW
+
+
+def test_the_two_sides_ask_for_the_same_context() -> None:
+    assert dict(context.CONTEXT) == dict(results_context.CONTEXT)
+    assert dict(context.NOTHING) == dict(results_context.NOTHING)
+    assert context.SOURCE == results_context.SOURCE
 
 
 def test_every_word_of_the_suite_is_a_cause() -> None:
@@ -67,7 +78,18 @@ def test_metrics(eager_bundle: Path) -> None:
         row.metric for row in rows
     }
     loads = {row.load.split(".")[0] for row in rows}
-    assert loads == {"matmul", "attention", "elementwise", "memory", "checkpoint", "collective", "model", "process"}
+    whole = {
+        "matmul",
+        "attention",
+        "elementwise",
+        "memory",
+        "checkpoint",
+        "collective",
+        "model",
+        "process",
+        "operators",
+    }
+    assert loads == whole
     keys = [(row.metric, row.load, row.precision, row.shapes, row.scope) for row in rows]
     assert len(keys) == len(set(keys)), "a metric of a load is told once"
     assert all(row.samples == 2 and row.statistic == "min" for row in rows if row.metric == "latency")
@@ -78,11 +100,11 @@ def test_metrics(eager_bundle: Path) -> None:
     ("load", "precision", "flops", "moved"),
     [
         # 64 is the size; four heads of width 64
-        ("matmul.square", "fp32", 2 * 64**3, 3 * 64**2 * 4),
+        ("matmul.square", "fp32-ieee", 2 * 64**3, 3 * 64**2 * 4),
         ("matmul.square", "bf16", 2 * 64**3, 3 * 64**2 * 2),
-        ("matmul.skinny", "fp32", 2 * 4 * 64**2, (2 * 4 * 64 + 64**2) * 4),
-        ("matmul.gradients", "fp32", 3 * 2 * 64**3, 3 * 3 * 64**2 * 4),
-        ("attention.formula.causal", "fp32", 2 * 4 * 64**3, 4 * 4 * 64**2 * 4),
+        ("matmul.skinny", "fp32-ieee", 2 * 4 * 64**2, (2 * 4 * 64 + 64**2) * 4),
+        ("matmul.gradients", "fp32-ieee", 3 * 2 * 64**3, 3 * 3 * 64**2 * 4),
+        ("attention.formula.causal", "fp32-ieee", 2 * 4 * 64**3, 4 * 4 * 64**2 * 4),
         ("elementwise.chain", "fp32", 0, 3 * 4 * 64**2 * 4),
     ],
 )
@@ -154,8 +176,65 @@ def test_each_compile_backend_row_decodes(suite, tmp_path: Path) -> None:
     uses = {use.load: use for use in structure.backends}
     assert uses["model.transformer.inference"].taken == uses["model.transformer.inference"].graphs == 1
     assert all(use.backend == "aot_eager" and use.expected == 1 for use in structure.backends)
+    profiled = [load for load in structure.loads if load.scopes]
+    assert profiled
+    assert all(load.fallbacks is None for load in profiled), "what it does not tell is no empty list"
+    assert all(load.fallbacks_unknown.startswith("not known: aot_eager does not tell it") for load in profiled)
     rows = [
         msgspec.json.decode(line, type=formats.MetricRow)
         for line in (tmp_path / formats.METRICS).read_bytes().splitlines()
     ]
     assert {"compile_cold", "graph_breaks", "graphs", "taken"} <= {row.metric for row in rows}
+
+
+EACH_KIND = (
+    bench_code(backend='"aot_eager"')
+    + """
+from types import SimpleNamespace
+from suites.devices import checks, cpu
+from suites.loads import test_collective, test_environment, test_memory
+from suites.work import Work
+# A processor under the name of a device of which the peak is known, and one that tells all of its conditions.
+cool = {"clock_mhz": 1980.0, "temperature_c": 60.0, "power_w": 600.0, "throttle": []}
+device = SimpleNamespace(**{**vars(cpu), "title": lambda: "NVIDIA H100 80GB HBM3", "conditions": lambda _=0: cool})
+bench.device = device
+model = torch.nn.Linear(32, 32)
+bench.run(Work("model.l", "32x32", "fp32", "m", "1", model, (bench.random(32, 32),), 2 * 32**3, 3 * 4 * 32**2, "2mnk"))
+bench.finish()
+found = checks.Deep(figures=[
+    checks.Figure(metric, "cuda:0", 7.0, "GB/s")
+    for metric in ("sustained", "copy", "link", "host_to_device", "device_to_host", "unchecked")
+])
+device.deep_health = lambda seconds: found
+test_environment.test_deep_health(bench)
+held = {**dict.fromkeys(("allocated", "reserved", "requested", "split"), 1), "retries": 0, "refusals": 0}
+told = {"held": held, "growth": 5, "refused": "", "works": True}
+test_memory.test_fragmentation(bench, told)
+test_memory.test_growth(bench, told)
+device.place = lambda: "cuda"
+bench.ranks = 3
+ranks = [{"rank": rank, "bytes": 1024, "samples": [1e-3, 2e-3], "error": 0.0} for rank in range(3)]
+pairs = [{**ranks[one], "sender": other} for one in range(3) for other in range(3) if one != other]
+answers = {"all_reduce": ranks, "own work": ranks, "pair": pairs, "": []}
+test_collective.test_operation(bench, answers, "all_reduce")
+test_collective.test_straggler(bench, answers)
+test_collective.test_pairs(bench, answers)
+cached = backends.Use(graphs=1, breaks={}, taken=1, cached=(1, 0))
+compiling.rows(bench, Work("cached", "1", "fp32", "m", "1", torch.tanh, ()), cached, 1.5, cool)
+print((bundle.folder / METRICS).read_text())
+"""
+)
+
+
+@pytest.mark.torch
+def test_a_row_of_each_kind_decodes_with_its_context(snippet: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = snippet(EACH_KIND)
+    held(done)
+    lines = b"".join(line.encode() + b"\n" for line in done.stdout.splitlines() if line.startswith("{"))
+    read = read_metrics(lines, "c")
+    assert read.rejected == {}
+    assert len(read.rows) == lines.count(b"\n")
+    valued = {row.metric for row in read.rows if row.value is not None}
+    assert set(context.CONTEXT) <= valued
+    measured = [row for row in read.rows if row.metric in context.CONTEXT and row.value is not None]
+    assert {row.conditions.clock_mhz for row in measured if row.conditions is not None} == {1980.0}

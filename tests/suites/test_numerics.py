@@ -10,12 +10,14 @@ pytestmark = pytest.mark.torch
 
 HEAD = """
 import torch
-from suites.numerics import compare
+from suites.numerics import TooFarError, compare, hold
 exact = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 near = exact.float()
 def told(result, plain=near, exact=exact, precision="fp32", matmul="highest"):
     try:
-        return compare([result], [plain], [exact], precision=precision, matmul=matmul)
+        error = compare([result], [plain], [exact], precision=precision, matmul=matmul)
+        hold(error, precision)
+        return error
     except AssertionError as error:
         return str(error)
 """
@@ -58,13 +60,31 @@ def test_rule(held: dict[str, bool], rule: str) -> None:
     assert held[rule]
 
 
+def test_a_wrong_result_is_measured_as_well(snippet: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = snippet(f"""{HEAD}
+far = compare([near * 1.5], [near], [exact], precision="fp32", matmul="highest")
+assert 0.49 < far.result < 0.51 and far.ratio > 1e6 and far.distance.largest > 1e6 and not far.nonfinite, far
+try:
+    hold(far, "fp32")
+except TooFarError as error:
+    assert error.error is far
+else:
+    raise SystemExit("it was let through")
+holed = near.clone()
+holed[0, :3] = float("nan")
+lost = compare([near, holed], [near, near], [exact, exact], precision="fp32", matmul="highest")
+assert (lost.nonfinite, lost.lost) == (3, "3 of 4096 values are not finite"), lost
+""")
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_worst_tensor_counts_and_a_missing_one_is_told(
     snippet: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     done = snippet(f"""{HEAD}
 for got, told in (([near, near * 2], "error against fp64"), ([near], "1 tensors came back where 2")):
     try:
-        compare(got, [near, near], [exact, exact], precision="fp32", matmul="highest")
+        hold(compare(got, [near, near], [exact, exact], precision="fp32", matmul="highest"), "fp32")
     except AssertionError as error:
         assert told in str(error), error
     else:

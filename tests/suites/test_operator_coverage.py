@@ -4,15 +4,20 @@ import subprocess
 from collections.abc import Callable
 from functools import partial
 
+import msgspec
 import pytest
 from bench_code import bench_code
 from bench_code import held as bench_held
+
+from orchestrator.formats import Fingerprint
+from orchestrator.results.change import ChangeKind
+from orchestrator.results.fingerprints import differences
 
 pytestmark = pytest.mark.torch
 Snippet = Callable[..., subprocess.CompletedProcess[str]]
 
 HEAD = (
-    bench_code(backend='"aot_eager"', profile='"standard"', steps=1)
+    bench_code(backend="(sys.argv[1:] or ['aot_eager'])[0]", profile='"standard"', steps=1)
     + """
 from suites.operator_coverage import covered
 from suites.operator_table import TABLE, Operator
@@ -56,13 +61,50 @@ assert told == {
     "taken": "aten.taken: taken",
     "left": "aten.left: fell back",
     "refused": "aten.refused: refused: backend refused: aot_eager: no such operator here",
-    "wrong": "aten.wrong: wrong",
+    "wrong": told["wrong"],
 }, told
-assert bench.compiled["operators", "tiny", "fp32"]["fallbacks"] == ["aten.wrong: wrong"]
+assert told["wrong"].startswith("aten.wrong: wrong: numerics: error against fp64 is 1.00e-02 of "), told
+assert bench.compiled["operators", "tiny", "fp32"]["fallbacks"] == [told["wrong"]]
 assert [one["load"] for one in bench.structures] == ["operators"]
 assert [row["value"] for row in rows() if row["metric"] == "operator_coverage"] == [1.0, 0.0, 0.0, 0.0]
 """
     held(snippet(HEAD + code))
+
+
+def test_eager_computes_each_and_holds_it_against_fp64(snippet: Snippet) -> None:
+    code = """
+answers = covered(bench, TABLE)
+assert {one.outcome for one in answers} == {"computed"}, [str(one) for one in answers if one.outcome != "computed"]
+names = [f"aten.{one.name}" for one in TABLE]
+for metric in ("error_ratio", "ulp_largest", "nonfinite"):
+    assert [row["scope"] for row in rows() if row["metric"] == metric] == names, metric
+assert not [row for row in rows() if row["metric"].startswith("operator_")], "nothing is taken over in eager"
+assert [one["load"] for one in bench.fingerprints] == [f"operators.{one.name}" for one in TABLE]
+assert bench.structures == []
+def moved(x): return torch.tanh(x) * (1 + 1e-4)
+def whole(a): return (a > 2).any(-1) ^ (torch.arange(8) == 0)
+answers = covered(bench, [Operator("tanh", lambda x: moved(x) if x.dtype == torch.float32 else torch.tanh(x)),
+    Operator("any", lambda a: whole(a) if a.dtype == torch.float32 else (a > 2).any(-1))])
+assert {answer.outcome for answer in answers} == {"wrong"}, answers
+assert rows()[-1]["metric"] == "nonfinite" and rows()[-1]["scope"] == "aten.any", "measured though it is wrong"
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_two_cells_are_compared_operator_by_operator(snippet: Snippet) -> None:
+    code = """
+covered(bench, [Operator("tanh", torch.tanh), Operator("exp", torch.exp)])
+first = list(bench.fingerprints)
+bench.fingerprints.clear()
+off = lambda x: torch.nextafter(torch.exp(x), torch.full_like(x, 1e9))
+covered(bench, [Operator("tanh", torch.tanh), Operator("exp", off)])
+print(json.dumps([first, bench.fingerprints]))
+"""
+    done = snippet(HEAD + code, "eager")
+    held(done)
+    before, after = msgspec.json.decode(done.stdout, type=tuple[tuple[Fingerprint, ...], tuple[Fingerprint, ...]])
+    (found,) = differences(before, after)
+    assert (found.kind, found.load) == (ChangeKind.LAST_BITS, "operators.exp tiny fp32")
 
 
 def test_the_names_are_core_operators_of_torch(snippet: Snippet) -> None:

@@ -106,6 +106,8 @@ told()
 found = {row["scope"]: row for row in rows() if row["metric"] == "operator_time"}
 name = "aten::mm(float32[64x64],float32[64x64])"
 assert found[name]["unit"] == "us" and found[name]["value"] > 0 and found[name]["samples"] == 3, found
+assert found[name]["spread"]["minimum"] == found[name]["value"], found
+assert set(found[name]["conditions"]) == {"clock_mhz", "temperature_c", "power_w", "throttle"}, found
 launches, = [row for row in rows() if row["metric"] == "launches"]
 assert launches["value"] == 2 and launches["direction"] == "equal", launches
 """
@@ -119,10 +121,12 @@ assert launches["value"] == 2 and launches["direction"] == "equal", launches
 
 def test_an_operator_that_silently_ran_on_the_processor_fails_the_load(snippet: Snippet) -> None:
     code = """
+from suites import timing
 class Elsewhere:
     STATISTIC = "min"
     place = staticmethod(lambda: "meta")
     synchronise = staticmethod(lambda: None)
+    conditions = staticmethod(lambda: timing.UNREAD)
 bench.device = Elsewhere
 def compute(x):
     torch.sinh(torch.ones(8, 8))

@@ -18,18 +18,16 @@ def written(
     units: int | None = None,
     seconds: float | None = 1e-3,
     precision: str = "bf16",
-    matmul: str = "highest",
     **work: Any,
 ) -> list[tuple[str, dict[str, Any]]]:
     rows: list[tuple[str, dict[str, Any]]] = []
     device = SimpleNamespace(title=lambda: name, units=lambda: units)
     bench: Any = SimpleNamespace(
         device=device,
-        matmul_precision=lambda _: matmul,
         row=lambda _, metric, **more: rows.append((metric, more)),
     )
     known = {"load": "matmul.square", "flops": MATMUL, "bytes": 0, "formula": "2mnk"}
-    took = Timed(seconds, 10, 50, "median", "cuda.Event", {}, {}, "" if seconds else "it was noisy")
+    took = Timed(seconds, 10, 1, "median", "cuda.Event", {}, {}, "" if seconds else "it was noisy", [seconds or 1e-3])
     roofline.write(bench, SimpleNamespace(precision=precision, **{**known, **work}), took)
     return rows
 
@@ -53,10 +51,14 @@ def test_what_computes_nothing_is_held_to_the_bandwidth_alone() -> None:
     assert row["formula"].startswith("read+written / 3350 GB/s * intensity of ")
 
 
-@pytest.mark.parametrize(("matmul", "peak"), [("highest", 67), ("high", 494.5)])
-def test_fp32_products_that_may_be_tf32_are_held_to_its_peak(matmul: str, peak: float) -> None:
-    ((_, row),) = written(precision="fp32", matmul=matmul, seconds=1e-2)
+@pytest.mark.parametrize(
+    ("precision", "peak", "told"),
+    [("fp32-ieee", 67, "fp32"), ("tf32", 494.5, "tf32"), ("fp32-high", 494.5, "tf32"), ("fp32-medium", 494.5, "tf32")],
+)
+def test_fp32_products_that_may_be_tf32_are_held_to_its_peak(precision: str, peak: float, told: str) -> None:
+    ((_, row),) = written(precision=precision, seconds=1e-2)
     assert row["value"] == pytest.approx(MATMUL / 1e-2 / (peak * 1e12))
+    assert f"{peak} TFLOP/s {told} of h100" in row["formula"]
 
 
 def test_more_than_can_be_is_an_invalid_row() -> None:

@@ -15,7 +15,7 @@ from suites.devices import DeviceMissing, adapter, word_for
 DATA = Path(__file__).parents[2] / "data" / "devices"
 FORM = ("count", "place", "places", "exact", "health", "deep_health", "title", "synchronise", "memory", "free_memory")
 FORM += ("clear", "reset_peak", "peak", "samples", "conditions", "counters", "units", "firmware", "observe")
-FORM += ("why_missing", "lacking", "e4m3", "tf32", "timer", "link")
+FORM += ("why_missing", "lacking", "e4m3", "tf32", "tensor_float", "timer", "link")
 UNSEEN = {
     # A full disk is in the system's own words, shared memory in torch's; of a hang of Intel's no public text was found
     "cuda": {exits.OUT_OF_DISK},

@@ -49,7 +49,8 @@ torch.matmul = wrong
 """
     found = failures(snippet, tmp_path, fault, "matmul.*")
 
-    assert {"test_square[fp32]", "test_skinny[fp32]", "test_batched[fp32]", "test_gradients[fp32]"} == set(found)
+    named = {"test_square[fp32]", "test_skinny[fp32]", "test_batched[fp32]", "test_gradients[fp32]"}
+    assert set(found) == named
     assert all(message.startswith("numerics: error against fp64 is 5.00e-04") for message in found.values())
 
 
@@ -62,6 +63,31 @@ torch.matmul = lambda left, other: right(left, other) * (1.1 if left.dtype == to
 
     assert set(found) == {"test_square[bf16]"}
     assert "(bf16," in found["test_square[bf16]"]
+
+
+def test_a_softmax_that_is_wrong_in_half_precision_only(snippet: Snippet, tmp_path: Path) -> None:
+    fault = """
+right = torch.softmax
+torch.softmax = lambda x, dim: right(x, dim) * (1.1 if x.dtype in (torch.bfloat16, torch.float16) else 1)
+"""
+    found = failures(snippet, tmp_path, fault, "elementwise.softmax", "elementwise.layer_norm")
+
+    assert set(found) == {"test_softmax[bf16]", "test_softmax[fp16]"}
+
+
+def test_attention_that_is_wrong_for_some_lengths_in_half_precision_only(snippet: Snippet, tmp_path: Path) -> None:
+    fault = """
+from torch.nn import functional
+right = functional.scaled_dot_product_attention
+def wrong(query, key, value, **more):
+    uneven = key.shape[-2] % 2 and query.dtype == torch.bfloat16
+    return right(query, key, value, **more) * (1.1 if uneven else 1)
+functional.scaled_dot_product_attention = wrong
+"""
+    found = failures(snippet, tmp_path, fault, "attention.lengths", "attention.sdpa")
+
+    assert set(found) == {f"test_lengths[{lengths}-bf16]" for lengths in ("1-333", "100-77", "129-65", "65-129")}
+    assert all(message.startswith("numerics: ") for message in found.values())
 
 
 @pytest.mark.parametrize(
@@ -121,7 +147,11 @@ backends.ready = lambda backend: None
 asked = []
 load.covered = lambda bench, operators: asked.append(len(operators)) or []
 few = sum(one.first for one in TABLE)
-for backend, expected in (("openvino", [few, len(TABLE), len(TABLE)]), ("inductor", ["skipped", few, len(TABLE)])):
+for backend, expected in (
+    ("eager", [len(TABLE)] * 3),
+    ("openvino", [few, len(TABLE), len(TABLE)]),
+    ("inductor", ["skipped", few, len(TABLE)]),
+):
     asked.clear()
     for profile in ("smoke", "standard", "deep"):
         try:

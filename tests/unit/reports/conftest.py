@@ -346,6 +346,9 @@ def metric() -> Callable[[str, str], MetricRow]:
             statistic="median",
             timer="perf_counter",
             seed=0,
+            formula="",
+            spread=None,
+            conditions=None,
         )
 
     return make

@@ -43,6 +43,9 @@ METRIC: Mapping[str, Any] = {
     "statistic": "median",
     "timer": "perf_counter",
     "seed": 0,
+    "formula": "",
+    "spread": {"minimum": 1.25, "p5": 1.25, "p50": 1.5, "p95": 2.0, "p99": 2.0, "iqr": 0.25, "discarded": 0},
+    "conditions": {"clock_mhz": 2400.0, "temperature_c": None, "power_w": None, "throttle": None},
 }
 
 

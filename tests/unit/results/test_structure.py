@@ -180,6 +180,29 @@ def test_each_count_is_compared_exactly(changed, kind: ChangeKind, words: str) -
     assert words in found.sentence
 
 
+TELLS_NOT = {"fallbacks": None, "fallbacks_unknown": "not known: openvino does not tell it"}
+
+
+def test_fallbacks_that_are_not_known_are_none_that_are_gone_or_new() -> None:
+    known, silent = load(fallbacks=("aten.sort",)), load(**TELLS_NOT)
+    assert differences(file(known), file(silent)) == ()
+    assert differences(file(silent), file(known)) == ()
+    assert differences(file(silent), file(load())) == ()
+
+
+def test_a_fallback_that_is_known_is_new_though_there_may_be_more() -> None:
+    some = load(fallbacks=("aten::tanh on cpu",), fallbacks_unknown="not known: x does not tell the rest")
+    (found,) = differences(file(load()), file(some))
+    assert found.sentence.endswith("ran elsewhere than asked: aten::tanh on cpu")
+
+
+def test_fallbacks_are_not_unknown_for_no_reason() -> None:
+    written = msgspec.json.encode(file(load(**TELLS_NOT)))
+    assert msgspec.json.decode(written, type=StructureFile).loads[0].fallbacks is None
+    with pytest.raises(msgspec.ValidationError, match="does not say why"):
+        msgspec.json.decode(written.replace(b"not known: openvino does not tell it", b""), type=StructureFile)
+
+
 def test_operations_counted_in_two_ways_are_not_compared() -> None:
     assert differences(file(load(flops=10, formula="torch")), file(load())) == ()
 
