@@ -22,7 +22,7 @@ A module of this folder is a device when it has a PREFERENCE: how early `auto` t
     lacking(precision)     why it cannot be asked for products in a precision; empty: it can; None: a small one tells
     UNWRITTEN              texts, beside products.UNWRITTEN, with which torch refuses what it lacks for this device
     e4m3()                 torch's name of the fp8 numbers that it multiplies
-    tensor_float()         whether products of fp32 become TensorFloat-32's where torch's switch lets them be less exact;
+    tensor_float()         whether products of fp32 are TensorFloat-32's where torch's switch lets them be less exact;
                            None: nothing tells
     tf32()                 a context in which products of fp32 may be TensorFloat-32's; entered where it has them
     units()                compute units as torch counts them, None where it does not
