@@ -42,6 +42,8 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
         self.exit_code = 0
         self.state: dict[str, object] = {}
         self.runs_until_killed = False
+        self.listed: list[dict[str, object]] = []  # its images
+        self.root = "/proc/nowhere"
         self.results: dict[str, bytes] = {"cell.json": b"{}"}
         self.events = b""
         self.started = threading.Event()
@@ -105,6 +107,7 @@ _ROUTES = {
     ("GET", "archive"): "collect",
     ("GET", "events"): "events",
     ("GET", "volumes"): "volumes",
+    ("GET", "info"): "info",
 }
 
 
@@ -200,7 +203,12 @@ class Handler(BaseHTTPRequestHandler):
         self.server.started.set()
 
     def on_inspect(self, body: bytes) -> None:
-        self.answer(200, json.dumps({"State": self.server.container_state()}).encode())
+        images = urlsplit(self.path).path.endswith("/images/json")
+        told = self.server.listed if images else {"State": self.server.container_state()}
+        self.answer(200, json.dumps(told).encode())
+
+    def on_info(self, body: bytes) -> None:
+        self.answer(200, json.dumps({"DockerRootDir": self.server.root}).encode())
 
     def on_kill(self, body: bytes) -> None:
         self.answer(204, b"")

@@ -20,11 +20,12 @@ from msgspec.structs import replace
 from planned_run import plan_of, planned
 
 from orchestrator.engines.docker import container
+from orchestrator.engines.docker.labels import OWNER
 from orchestrator.engines.docker.labels import RUN as LABEL
-from orchestrator.engines.docker.profile import profile
+from orchestrator.engines.docker.profile import INPUTS, RESULTS, SUITES, VOLUME, interpreter, profile
 from orchestrator.engines.owner import this_process
 from orchestrator.engines.process.scratch import make_scratch, remove_scratch
-from orchestrator.engines.task import Task
+from orchestrator.engines.task import Task, arguments
 from orchestrator.errors import ExitCode
 from orchestrator.model import Attempt, ContainerNeeds, Exit, SecretSource
 from orchestrator.running.shell import RUN, Place, in_container, open_to_others, place_of
@@ -36,34 +37,51 @@ pytestmark = pytest.mark.docker
 
 # What may differ: our results lie in a scratch, and the client writes "no" where we leave the engine its default.
 OWN = {"RestartPolicy", "Mounts", "Binds", "AutoRemove", "ContainerIDFile", "ConsoleSize", "Annotations"}
-CONFIG = ("User", "WorkingDir", "Hostname", "Image", "Healthcheck", "StopSignal", "StopTimeout")
+CONFIG = ("User", "WorkingDir", "Hostname", "Image", "Healthcheck", "StopSignal", "StopTimeout", "Entrypoint", "Cmd")
 
 
 def told(client: "APIClient", name: str) -> dict[str, Any]:
     found = client.inspect_container(name)
     host = {key: value or None for key, value in found["HostConfig"].items() if key not in OWN}
     config = {key: found["Config"].get(key) for key in CONFIG}
-    return {**host, **config, "Env": sorted(found["Config"]["Env"])}
+    labels = {key: value for key, value in found["Config"]["Labels"].items() if key != OWNER}
+    mounts = sorted(mount for mount in mounted(found) if not mount[0].startswith(VOLUME))
+    return {**host, **config, "Env": sorted(found["Config"]["Env"]), "Labels": labels, "Mounts": mounts}
+
+
+def mounted(found: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Where what is mounted, and whether it can be written to."""
+    return [(each["Destination"], each["Type"], each["Source"], str(each["RW"])) for each in found["Mounts"]]
 
 
 @pytest.mark.parametrize(
     "needs", [ContainerNeeds(), ContainerNeeds(ipc="host", memlock="unlimited", seccomp="unconfined", groups=("44",))]
 )
 def test_the_engine_sees_no_difference(
-    docker_engine: "APIClient", python_image: str, make_task: Callable[..., Task], needs: ContainerNeeds
+    docker_engine: "APIClient", python_image: str, make_task: Callable[..., Task], tmp_path: Path, needs: ContainerNeeds
 ) -> None:
-    task = make_task(container=needs, env={"A": "1"}, ref=docker_engine.inspect_image(python_image)["Id"])
+    (tmp_path / "TOKEN").write_text("hunter22")
+    ref, secrets = docker_engine.inspect_image(python_image)["Id"], {"TOKEN": tmp_path / "TOKEN"}
+    task = make_task(container=needs, env={"A": "1"}, ref=ref, secrets=secrets)
     client = shutil.which("docker")
     assert client
     scratch = make_scratch(task, this_process())
     name = f"shell-{task.run_id}"
     try:
         container.create(docker_engine, f"{name}-cell", profile(task, this_process()), task.inputs)
-        opened = in_container(task, Place(scratch=scratch, container=name), (), client, os.environ, tty=False)
+        runs = (interpreter(task), *arguments(task, inputs=INPUTS, results=RESULTS))  # what the cell's container does
+        opened = in_container(task, Place(scratch=scratch, container=name), runs, client, os.environ, tty=False)
         words = [word for word in opened.argv if word != "--rm"]
         words[words.index("run")] = "create"
         subprocess.run(words, env=dict(opened.env), check=True, capture_output=True, timeout=60)
-        assert told(docker_engine, name) == told(docker_engine, f"{name}-cell")
+        same = told(docker_engine, name)
+        assert same == told(docker_engine, f"{name}-cell")
+        assert {mount[0] for mount in same["Mounts"]} == {f"{SUITES}/suites", "/run/secrets/TOKEN"}
+        others = [each for each in mounted(docker_engine.inspect_container(name)) if each[0].startswith(VOLUME)]
+        assert sorted(others) == [
+            (INPUTS, "bind", str(scratch.inputs), "False"),
+            (RESULTS, "bind", str(scratch.results), "True"),
+        ]
     finally:
         for each in (name, f"{name}-cell"):
             with suppress(NotFound):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import ExitCode
+from orchestrator.matrix.document import read
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,6 +37,62 @@ def test_what_is_written_is_planned_and_has_something_to_run(torchmatrix: Run, t
     assert planned.returncode == ExitCode.GOOD, planned.stderr
     assert any(cell["placement"]["placed"] for cell in json.loads(planned.stdout)["cells"])
     assert (tmp_path / "sub" / "first.yaml").read_text().startswith("# What production runs")
+
+
+ON_ANOTHER_MACHINE = """
+import sys
+from pathlib import Path
+from orchestrator.cli import main
+from orchestrator.running import hosts
+answers = sys.argv.pop() == "docker"
+seen = hosts.World(root=Path("root"), probe_docker=lambda _: (answers, "Docker 27 at a socket"), find_uv=lambda: "uv")
+hosts.real_world = lambda: seen
+main()
+"""
+SIGHTS = {
+    "etc/os-release": 'ID=ubuntu\nVERSION_ID="24.04"\n',
+    "proc/meminfo": "MemTotal:  67108864 kB\n",
+    "proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sat Aug 19\n",
+    "proc/driver/nvidia/gpus/0000:1b:00.0/information": "Model: \t\t NVIDIA H100 80GB HBM3\n",
+    "proc/driver/nvidia/gpus/0000:29:00.0/information": "Model: \t\t NVIDIA H100 80GB HBM3\n",
+}
+
+
+@pytest.mark.parametrize("engine", ["docker", "process"])
+def test_what_is_found_on_the_machine_is_told_in_the_file_and_is_what_its_rows_are_for(
+    tmp_path: Path, engine: str
+) -> None:
+    """A machine with two GPUs, Python 3.12 beside ours, and no compiler."""
+    for name, content in SIGHTS.items():
+        (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "root" / name).write_text(content)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3.12").write_bytes(b"\x7fELF")
+    done = subprocess.run(
+        [sys.executable, "-c", ON_ANOTHER_MACHINE, "init", "first.yaml", f"--engine={engine}", "--json", engine],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": str(tmp_path / "bin")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == ExitCode.GOOD, done.stderr
+    found = json.loads(done.stdout)["found"]
+    assert "ubuntu24.04 on x86_64" in found[0]
+    assert "64 GiB of memory, 2 x H100, driver 580.65.06" in found[0]
+    assert found[1].startswith(f"engine: {engine} (")
+    own = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    pythons = sorted({"3.12", own}, key=lambda version: int(version[2:]), reverse=True)
+    assert found[2:] == ([f"Python: {', '.join(pythons)}"] if engine == "process" else [])
+    written = (tmp_path / "first.yaml").read_text()
+    assert all(f"#   {line}" in written for line in found)
+    matrix = read(written, "first.yaml", tmp_path)
+    assert [runner.axes for runner in matrix.runners] == [{"driver": "580", "gpu": "H100", "gpus": "2"}]
+    rows = {row.name: row.axes for row in matrix.production}
+    assert (rows["h100-eager"]["gpu"], rows["h100-eager"]["driver"]) == ("H100", "580")
+    assert {row["python"] for row in rows.values()} <= ({*pythons} if engine == "process" else {"3.11"})
+    assert ("cpu-inductor" in rows) == (engine == "docker")  # a container brings its compiler
 
 
 def test_no_file_is_written_over(torchmatrix: Run, tmp_path: Path) -> None:
