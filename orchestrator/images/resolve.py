@@ -183,7 +183,8 @@ def _ask_uv(question: Question, site: Site, commands: Commands, deadline_s: floa
         if done.code != 0:
             asked = f"{wanted} on Python {question.python}, {question.platform}"
             fact = f"no wheels for {asked}" if done.code == _REFUSED else f"{_trouble(done)}: no answer for {asked}"
-            raise StageFailed(Stage.WHEELS, fact, log=done.log)
+            hint = "see the site's `ca_bundle`" if "certificate" in fact else ""
+            raise StageFailed(Stage.WHEELS, fact, log=done.log, hint=hint)
         return read_pylock(_written_by_uv(folder / "pylock.toml"))
 
 

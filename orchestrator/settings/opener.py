@@ -76,9 +76,16 @@ def _of_system(problem: OSError) -> str:
         return f"the proxy answers {_of_status(int(found[1]))}"
     if isinstance(problem, TimeoutError):
         return "it took too long"
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({_without_names(problem.verify_message)}): see the site's `ca_bundle`"
     if not problem.strerror:
         return f"the connection failed ({type(problem).__name__})"
-    return re.sub("'.*'", "…", problem.strerror)  # OpenSSL names the host, and that may be one that was sent on to
+    return _without_names(problem.strerror)
+
+
+def _without_names(told: str) -> str:
+    """What OpenSSL says without the host that it names: that may be one that was sent on to."""
+    return re.sub("'.*'", "…", told)
 
 
 def opener(site: Site) -> urllib.request.OpenerDirector:
