@@ -42,7 +42,7 @@ class FakeEngine(ThreadingMixIn, UnixStreamServer):
         self.exit_code = 0
         self.state: dict[str, object] = {}
         self.runs_until_killed = False
-        self.images: list[dict[str, object]] = []
+        self.listed: list[dict[str, object]] = []  # its images
         self.root = "/proc/nowhere"
         self.results: dict[str, bytes] = {"cell.json": b"{}"}
         self.events = b""
@@ -204,7 +204,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def on_inspect(self, body: bytes) -> None:
         images = urlsplit(self.path).path.endswith("/images/json")
-        told = self.server.images if images else {"State": self.server.container_state()}
+        told = self.server.listed if images else {"State": self.server.container_state()}
         self.answer(200, json.dumps(told).encode())
 
     def on_info(self, body: bytes) -> None:

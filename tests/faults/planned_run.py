@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from orchestrator import axes
 from orchestrator.engines.docker.run import DockerEngine
 from orchestrator.engines.engine import Engine
@@ -67,6 +69,13 @@ def plan_of(cells: tuple[PlannedCell, ...]) -> Plan:
         build_bytes=0,
     )
     return Plan(matrix="matrix.yaml", cells=cells, left_out=(), cost=cost)
+
+
+def plan_file(folder: Path, *does: str) -> Path:
+    """The file of a plan with one cell for each, as `torchmatrix run --plan` takes it."""
+    file = folder / "plan.json"
+    file.write_bytes(msgspec.json.encode(plan_of(tuple(planned(each, number) for number, each in enumerate(does)))))
+    return file
 
 
 def new_run(runs: Path) -> Path:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from crash_matrix import commit, committed, reported, sample
-from planned_run import check, ended, only_run, started, statuses
+from planned_run import check, ended, only_run, plan_file, started, statuses
 from small_disk import mount, small_disk
+from tiny_command import command
 
 
 @pytest.fixture
@@ -52,6 +53,36 @@ def test_a_run_on_a_disk_that_fills_ends_with_4_and_goes_on_when_there_is_room(d
         cells = json.loads((run / "summary.json").read_bytes())["cells"]
         assert told.items() <= {cell["id"]: cell["status"] for cell in cells}.items()
         check(run)
+
+
+def test_the_command_begins_nothing_on_a_disk_without_room_for_a_run(disk: Path, tmp_path: Path) -> None:
+    asked = ("run", "--engine", "here", "--plan", plan_file(tmp_path, "pass"), "--runs", disk)
+    _, said = ended(command(*asked, TMPDIR=str(tmp_path)), 4)
+    assert re.search(rf"{disk}: \d+ bytes are free, about \d+ are needed", said), said
+    assert list(disk.iterdir()) == []
+
+
+@pytest.mark.parametrize(("pages", "done"), [(5, 0), (13, 1), (20, 2)])  # in the first cell, the second, the merge
+def test_the_command_on_a_disk_that_fills_ends_with_4_and_its_resume_does_the_rest(
+    disk: Path, tmp_path: Path, pages: int, done: int
+) -> None:
+    asked = ("run", "--engine", "here", "--plan", plan_file(tmp_path, "pass", "fail"), "--runs", disk)
+    resize(disk, f"{pages * 4}k")
+    _, said = ended(command(*asked, NO_ADMISSION="1", TMPDIR=str(tmp_path)), 4)
+    assert str(disk) in said
+    assert re.search(r"\d+ bytes (are )?free", said), said
+    run = only_run(disk)
+    told, before = reported(said), committed(run)
+    assert len(told) == done
+    assert len(before) >= done
+    resize(disk, "64m")
+    ended(command("run", "--resume", run, NO_ADMISSION="1"), 1)
+    assert statuses(run) == ["passed", "failed"]
+    assert {path: path.read_bytes() for path in before} == before
+    cells = json.loads((run / "summary.json").read_bytes())["cells"]
+    assert told.items() <= {cell["id"]: cell["status"] for cell in cells}.items()
+    assert (run / "report.html").exists()
+    check(run)
 
 
 def test_a_disk_that_has_too_little_room_is_told_before_any_cell(disk: Path) -> None:

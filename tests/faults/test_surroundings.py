@@ -6,9 +6,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 import pytest
-from planned_run import TINY, check, ended, only_run, plan_of, planned, started, statuses
+from planned_run import TINY, check, ended, only_run, plan_file, started, statuses
 from small_disk import small_disk
 from tiny_command import command
 
@@ -176,10 +175,9 @@ def test_a_disk_of_this_machine_is_taken(kind: str) -> None:
 
 def test_runs_on_a_file_system_of_the_network_are_refused_before_anything_is_made(tmp_path: Path) -> None:
     """The whole command, behind a link too; a run that came there is not resumed, and not listed any less."""
-    server, plan = tmp_path / "server", tmp_path / "plan.json"
+    server, plan = tmp_path / "server", plan_file(tmp_path, "pass")
     server.mkdir()
     (tmp_path / "link").symlink_to(server)
-    plan.write_bytes(msgspec.json.encode(plan_of((planned("pass", 0),))))
     ended(command("run", "--engine", "here", "--plan", plan, "--runs", server), 0)
     run = only_run(server)
     before = sorted(tmp_path.rglob("*"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planned_run import TINY
 
-from orchestrator.cli import main
+from orchestrator.cli import admission, main
 from orchestrator.images import containerfile
 from orchestrator.running import folder, run
 
@@ -30,6 +30,11 @@ def _prepare() -> None:
     run.suites_folder = lambda: TINY
     folder.MIN_FREE = int(os.environ.get("MIN_FREE", "0"))
     folder.MOUNTS = Path(os.environ.get("MOUNTS", folder.MOUNTS))
+    if "NO_ADMISSION" in os.environ:  # a disk fills all the same while a run goes on
+        admission._RUN_BYTES = admission._CELL_BYTES = 0
+    if "FIRST_ID" in os.environ:
+        ids, made = iter((os.environ["FIRST_ID"],)), folder.run_id
+        folder.run_id = lambda now, tail: next(ids, "") or made(now, tail)
     if "TEMPLATES" in os.environ:
         containerfile.folder = lambda: Path(os.environ["TEMPLATES"])
 

@@ -1,12 +1,10 @@
 """A secret of a known value through a real build and a real cell that tells it: nothing that is kept holds it."""
 
 import base64
-import io
 import json
 import os
 import shutil
 import subprocess
-import tarfile
 import tempfile
 import threading
 import uuid
@@ -16,7 +14,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
 import msgspec
 import pytest
 from deep_search import files_with
@@ -63,42 +60,6 @@ def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def files_with_it(place: Path) -> list[str]:
     """The files below a folder in which the value stands, in whatever form, packed ones too."""
     return files_with(PART.encode(), place)
-
-
-def archive(form: str, name: str, content: bytes) -> bytes:
-    """One file in an archive of that form."""
-    packed = io.BytesIO()
-    if form == "zip":
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
-            zipped.writestr(name, content)
-    else:
-        with tarfile.open(fileobj=packed, mode="w:gz" if form == "tgz" else "w") as tarred:
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            tarred.addfile(entry, io.BytesIO(content))
-    return packed.getvalue()
-
-
-def test_a_value_is_found_wherever_it_stands(tmp_path: Path) -> None:
-    """The search that the tests below lean on: in names, and packed in each way, one in another too."""
-    value = PART.encode()
-    (tmp_path / "plain").write_bytes(b"\0" + value)
-    (tmp_path / f"named-{PART}").touch()
-    (tmp_path / "zip").write_bytes(archive("zip", "a", value * 9))
-    (tmp_path / "zip-name").write_bytes(archive("zip", PART, b""))
-    (tmp_path / "save").write_bytes(archive("tar", "layer.tar", archive("tgz", "root/file", value * 9)))
-    (tmp_path / "gz-name").write_bytes(archive("tgz", PART, b""))
-    with duckdb.connect(":memory:") as database:
-        for name, row in (("rows", f"repeat('{PART}', 9) AS a"), ("column", f"1 AS a{PART}")):
-            database.execute(
-                f"COPY (SELECT {row} FROM range(99)) TO '{tmp_path / name}' (FORMAT parquet, COMPRESSION zstd)"
-            )
-    (tmp_path / "clean").write_bytes(archive("tar", "a", archive("zip", "b", b"nothing")))
-    found = {name.partition("!")[0] for name in files_with_it(tmp_path)}
-    assert found == {path.name for path in tmp_path.iterdir()} - {"clean", "temp"}
-    (tmp_path / "unknown").write_bytes(b"\x28\xb5\x2f\xfd")
-    with pytest.raises(AssertionError, match="unknown is packed in a way that is not searched"):
-        files_with_it(tmp_path)
 
 
 def torchmatrix(*arguments: object, **environ: str) -> tuple[int, str]:

@@ -74,7 +74,7 @@ def test_what_an_engine_has_or_only_pulls_is_not_made_and_another_machines_disk_
 ) -> None:
     new, ready = {"torch": "2.13.0"}, {"image": f"sha256:{'0' * 64}"}
     with fake_engine(tmp_path) as engine:
-        engine.images = [made("there"), made("of another matrix")]
+        engine.listed = [made("there"), made("of another matrix")]
         engine.root = str(tmp_path) if is_here else "/proc/nowhere"
         monkeypatch.setenv("DOCKER_HOST", engine.environ["DOCKER_HOST"])
         found = _missing({"there": new, "new": new, "ready": ready}, "docker", load_site({"HOME": "/nonexistent"}))
