@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import threading
 import uuid
-import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
