@@ -12,12 +12,14 @@ from suites.exits import COLLECTIVE
 from suites.formulas import BUS, algorithm_bandwidth, bus_bandwidth
 from suites.loads import processes
 from suites.loads.exchanges import OPERATIONS
-from suites.timing import one_figure
+from suites.throttle import harmful
+from suites.timing import one_figure, together
 from suites.work import Labels
 
 if TYPE_CHECKING:
     from suites.bench import Bench
 
+DEVICES = "devices"
 Answers = Dict[str, List[Dict[str, Any]]]
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = {
@@ -35,7 +37,10 @@ SLOW, TOO_SLOW = 1.5, 3.0  # times the median rank: worth a word, and a failure
 
 @pytest.fixture(scope="module")
 def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well."""
+    """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well.
+
+    DEVICES -> the conditions of each device that took part, over all of it.
+    """
     ranks = _ranks(bench)
     if ranks < 2:
         pytest.skip(f"not applicable: a collective needs 2 devices, this cell takes {ranks}")
@@ -53,7 +58,11 @@ def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
         "seed": bench.cell.seed,
         "allowed": ALLOWED,
     }
-    return processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
+    used = range(1 if bench.device.place() == "cpu" else ranks)
+    before = [bench.device.conditions(index) for index in used]
+    found = processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
+    found[DEVICES] = [together([before[index], bench.device.conditions(index)]) for index in used]
+    return found
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -66,7 +75,7 @@ def test_operation(bench: Bench, answers: Answers, operation: str) -> None:
         lacks = hold(operation, ranks, of_size, answers)
         if lacks:
             pytest.skip(f"this build lacks it: {lacks}")
-        _figures(bench, operation, size, of_size)
+        _figures(bench, operation, size, of_size, answers[DEVICES])
 
 
 def test_straggler(bench: Bench, answers: Answers) -> None:
@@ -75,6 +84,10 @@ def test_straggler(bench: Bench, answers: Answers) -> None:
     assert given, f"{COLLECTIVE}: no rank answered: {_ends(answers)}"
     times = {one["rank"]: one_figure(one["samples"], bench.device.STATISTIC) for one in given}
     slowest = max(times, key=lambda rank: times[rank])
+    for index, one in enumerate(answers[DEVICES]):
+        if harmful(one["throttle"]):
+            line = f"the device of rank {index} throttled meanwhile: {', '.join(harmful(one['throttle']))}"
+            bench.figures.setdefault(bench.case, []).append(line)
     ratio = times[slowest] / statistics.median_low(list(times.values()))
     work = Labels("collective.straggler", f"{len(times)} ranks", "fp32", "own work", "1")
     bench.row(work, "straggler", ratio, "ratio", statistic="max", samples=len(given[0]["samples"]))
@@ -156,13 +169,22 @@ def _ranks(bench: Bench) -> int:
     return 2 if bench.cell.profile == "smoke" else 3
 
 
-def _figures(bench: Bench, operation: str, size: int, given: List[Dict[str, Any]]) -> None:
+def _figures(
+    bench: Bench, operation: str, size: int, given: List[Dict[str, Any]], devices: List[Dict[str, Any]]
+) -> None:
     ranks = len(given)
     work = Labels(f"collective.{operation}", f"{size} bytes on {ranks} ranks", "fp32", operation, "1")
     statistic = bench.device.STATISTIC
     mean = [sum(step) / ranks for step in zip(*(one["samples"] for one in given))]  # noqa: B905
     seconds = one_figure(mean, statistic)
-    more = {"warmup": 1, "samples": len(mean), "statistic": statistic, "timer": "perf_counter", "formula": BUS}
+    more: Dict[str, Any] = {
+        "warmup": 1,
+        "samples": len(mean),
+        "statistic": statistic,
+        "timer": "perf_counter",
+        "formula": BUS,
+    }
+    more["conditions"] = together(devices)
     bench.row(work, "error", max(one["error"] for one in given), "relative rmse")
     bench.row(work, "latency", seconds * 1e3, "ms", **{**more, "formula": ""})
     bench.row(work, "algbw", algorithm_bandwidth(size, seconds), "GB/s", direction="higher", **more)

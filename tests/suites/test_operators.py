@@ -121,6 +121,7 @@ def test_an_operator_that_silently_ran_on_the_processor_fails_the_load(snippet: 
     code = """
 class Elsewhere:
     STATISTIC = "min"
+    ACTIVITY = ""
     place = staticmethod(lambda: "meta")
     synchronise = staticmethod(lambda: None)
 bench.device = Elsewhere

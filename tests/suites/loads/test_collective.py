@@ -145,3 +145,33 @@ else:
     raise SystemExit("not skipped")
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_each_device_that_takes_part_tells_its_throttling(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}
+from suites.timing import UNREAD
+read = []
+def conditions(index):
+    read.append(index)
+    return {{**UNREAD, "throttled": {{"hardware power brake": 5 + index * len(read)}}}}
+device = SimpleNamespace(
+    place=lambda: "cuda", COLLECTIVE="nccl", STATISTIC="median", memory=lambda: 1 << 34, conditions=conditions
+)
+cell = SimpleNamespace(profile="smoke", seed=0)
+bench = SimpleNamespace(ranks=2, device=device, cell=cell, steps=1, figures={{}}, case="c", row=lambda *_, **__: None)
+load.processes.answers = lambda *_: {{"": [], "own work": [{{"rank": rank, "samples": [1.0]}} for rank in (0, 1)]}}
+made = getattr(load.answers, "__wrapped__", None) or load.answers.__pytest_wrapped__.obj
+found = made(bench, SimpleNamespace(mktemp=lambda _: None))
+assert read == [0, 1, 0, 1], read
+assert [one["throttle"] for one in found[load.DEVICES]] == [[], ["hardware power brake"]], found
+load.test_straggler(bench, found)
+assert bench.figures["c"] == ["the device of rank 1 throttled meanwhile: hardware power brake"], bench.figures
+device.COLLECTIVE = "none"
+try:
+    made(bench, None)
+except pytest.skip.Exception as skipped:
+    assert str(skipped) == "not applicable: torch.distributed has no backend for cuda", skipped
+else:
+    raise SystemExit("not skipped")
+""")
+    assert done.returncode == 0, done.stderr
