@@ -28,6 +28,7 @@ settings = {"ranks": RANKS, "device": "cpu", "backend": "gloo", "sizes": [1024],
 processes.PROGRAM = ("-c", FAULT + "; import json, sys; ranks.main(json.loads(sys.argv[1]))")
 folder = pathlib.Path(tempfile.mkdtemp())
 found = processes.answers({**settings, "allowed": load.ALLOWED}, RANKS, folder, 60.0)
+found[load.DEVICES] = [bench.device.conditions()]
 def told(test, *arguments):
     try:
         test(bench, found, *arguments)
