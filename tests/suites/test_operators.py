@@ -124,6 +124,7 @@ def test_an_operator_that_silently_ran_on_the_processor_fails_the_load(snippet: 
 from suites import timing
 class Elsewhere:
     STATISTIC = "min"
+    ACTIVITY = ""
     place = staticmethod(lambda: "meta")
     synchronise = staticmethod(lambda: None)
     conditions = staticmethod(lambda: timing.UNREAD)

@@ -119,6 +119,29 @@ def cycle_of(low: float, high: float, number: int) -> list[float]:
     return [low, high] * (number // 2)
 
 
+def test_what_happens_between_two_readings_is_told_by_the_counter() -> None:
+    counted = [{**COOL, "throttled": {"hardware power brake": number}} for number in (7, 9)]
+    took = timed(lambda: None, device(repeat(0.01), counted), 5, "smoke")
+    assert (took.seconds, took.why) == (None, "the device throttled: hardware power brake")
+    assert took.conditions["throttle"] == ["hardware power brake"]
+    steady = timed(lambda: None, device(repeat(0.01), [counted[0]] * 2), 5, "smoke")
+    assert (steady.seconds, steady.conditions["throttle"]) == (0.01, [])
+
+
+def test_a_counter_that_is_all_there_is_says_that_nothing_throttled() -> None:
+    counted = {**UNREAD, "throttled": {"thermal slowdown": 3}}
+    assert together([UNREAD, UNREAD])["throttle"] is None
+    assert together([counted, counted])["throttle"] == []
+
+
+def test_the_device_that_the_call_runs_on_is_read() -> None:
+    made = device(repeat(0.01))
+    asked: list[int] = []
+    made.conditions = lambda index: asked.append(index) or UNREAD
+    timed(lambda: None, made, 5, "smoke", index=3)
+    assert asked == [3, 3]
+
+
 def test_a_throttled_figure_is_none_and_names_the_reason() -> None:
     hot = {**COOL, "throttle": ["hardware thermal slowdown"], "temperature_c": 91.0}
     took = timed(lambda: None, device(repeat(0.01), [COOL, hot]), 5, "smoke")
