@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orchestrator import disk, text
@@ -20,6 +20,9 @@ CELLS = "cells"
 MOUNTS = Path("/proc/self/mountinfo")
 MIN_FREE = 1 << 30  # bytes: a cell's bundle is small, but an image build beside it is not
 
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{4}", re.ASCII)
+_SECOND = timedelta(seconds=1)
+_LAST = datetime(9999, 12, 31, tzinfo=UTC)
 _ATTEMPT = re.compile(r"attempt-([1-9]\d{0,5})")
 _TRIES = 64
 _MOUNT_WORDS = 6  # of /proc/self/mountinfo, before the dash
@@ -31,9 +34,18 @@ _OF_THE_NETWORK |= {
 }
 
 
-def run_id(now: datetime, tail: str) -> str:
+def run_id(start: datetime, tail: str) -> str:
     """`20261129T151200Z-3fa9`: sorts by start; the tail of hex digits keeps two runs of one second apart."""
-    return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{tail}"
+    return f"{start.astimezone(UTC):%Y%m%dT%H%M%SZ}-{tail}"
+
+
+def start_in(name: str) -> datetime | None:
+    """The start that the name of a run tells; None when it is the name of no run."""
+    matched = _NAME.fullmatch(name)
+    try:
+        return datetime.strptime(matched[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) if matched else None
+    except ValueError:  # the 99th of a month
+        return None
 
 
 def make(runs: Path) -> None:
@@ -47,13 +59,21 @@ def create(runs: Path) -> Path:
     """A new, empty run folder under `runs`."""
     with told(runs):
         for _ in range(_TRIES):
-            folder = runs / run_id(datetime.now(UTC), secrets.token_hex(2))
+            folder = runs / run_id(_next_start(runs), secrets.token_hex(2))
             try:
                 folder.mkdir()
             except FileExistsError:
                 continue
             return folder
     raise InfrastructureError(f"no free run id was found in {_TRIES} tries", place=str(runs))
+
+
+def _next_start(runs: Path) -> datetime:
+    """Now; where the clock was set back since the newest run, after that one: no new run becomes an old one."""
+    now = datetime.now(UTC)
+    there = (start_in(name) for name in os.listdir(runs))  # noqa: PTH208 - names are what is read
+    newest = max(filter(None, there), default=now)
+    return now if newest <= now else min(newest, _LAST) + _SECOND
 
 
 def attempt_folder(run: Path, cell: str, number: int) -> Path:

@@ -2,12 +2,11 @@
 
 import fcntl
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -20,9 +19,8 @@ from orchestrator.model import Plan
 from orchestrator.results.merge import read_plan
 from orchestrator.running import attempts, folder, lock
 
-_NAME = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{4}", re.ASCII)
 _REMOVAL_S = 60.0  # of one run, while others remove it too
-_GOING = re.compile(rf"\.going-{_NAME.pattern}", re.ASCII)
+_GOING = ".going-"
 
 
 class RunState(StrEnum):
@@ -36,7 +34,9 @@ class RunState(StrEnum):
 
 
 class ListedRun(Struct, frozen=True, kw_only=True):
-    """A run folder. `cells` are those that are placed, `done` how many of them need no further attempt.
+    """A run folder. `started` is what its id says: after the newest run before it, where the clock was set back.
+
+    `cells` are those that are placed, `done` how many of them need no further attempt.
 
     `images` are those of the others: what resuming it needs. `damage` says why one is damaged.
     """
@@ -76,9 +76,9 @@ def list_runs(runs: Path) -> tuple[ListedRun, ...]:
     """The runs in a folder, newest first; nothing but a folder with the name of a run is one, and no link is."""
     with folder.told(runs):
         names = sorted(os.listdir(runs), reverse=True) if runs.exists() else []  # noqa: PTH208 - names are matched
-    found = (runs / name for name in names if _NAME.fullmatch(name))
-    runs_of_ours = (path for path in found if path.is_dir() and not path.is_symlink() and _started(path.name))
-    return tuple(run for run in map(_listed, runs_of_ours) if run is not None)
+    found = ((runs / name, start) for name in names if (start := folder.start_in(name)) is not None)
+    listed = (_listed(path, start) for path, start in found if path.is_dir() and not path.is_symlink())
+    return tuple(run for run in listed if run is not None)
 
 
 def choose(
@@ -124,14 +124,15 @@ def clear(runs: Path, chosen: RunClearing) -> RunClearing:
                 if not place.is_dir():
                     continue
                 with lock.held_to_remove(place), folder.told(place):
-                    place.rename(runs / f".going-{run.id}")
+                    place.rename(runs / f"{_GOING}{run.id}")
         except InfrastructureError as held:
             kept.append(KeptRun(run=run, why=held.fact, failed=not _is_live(place)))
         else:
             removed.append(run)
     with folder.told(runs):
         names = sorted(os.listdir(runs)) if runs.exists() else []  # noqa: PTH208 - names are matched
-    going = [runs / name for name in names if _GOING.fullmatch(name) and not (runs / name).is_symlink()]
+    left = (runs / name for name in names if name.startswith(_GOING) and folder.start_in(name.removeprefix(_GOING)))
+    going = [place for place in left if not place.is_symlink()]
     if problems := [problem for place in going if (problem := _removal_problem(place))]:
         raise problems[0]  # once all the others are gone
     return RunClearing(
@@ -165,16 +166,7 @@ def _removal_problem(place: Path) -> InfrastructureError | None:
     return None
 
 
-def _started(name: str) -> str:
-    """The time in a run's name, or an empty text when it is the name of no run."""
-    matched = _NAME.fullmatch(name)
-    try:
-        return datetime.strptime(matched[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).isoformat() if matched else ""
-    except ValueError:  # the 99th of a month
-        return ""
-
-
-def _listed(path: Path) -> ListedRun | None:
+def _listed(path: Path, start: datetime) -> ListedRun | None:
     """The run, or None when it was removed while it was looked at, whatever of it was seen by then."""
     try:
         state, cells, images, damage = _state(path)
@@ -183,7 +175,7 @@ def _listed(path: Path) -> ListedRun | None:
     run = ListedRun(
         id=path.name,
         path=str(path),
-        started=_started(path.name),
+        started=start.isoformat(),
         state=RunState.LIVE if _is_live(path) else state,
         cells=cells,
         done=cells - len(images),

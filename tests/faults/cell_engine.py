@@ -33,7 +33,7 @@ class Container:
         self.process: subprocess.Popen[bytes] | None = None
         self.paused = False
         self.attached = False
-        self.kills = 0
+        self.kills: list[float] = []  # when, by the clock of the machine
         self.started = threading.Event()
         (folder / "out").mkdir(parents=True)
         (folder / "in").mkdir()
@@ -55,7 +55,7 @@ class Container:
 
     def kill(self, number: int) -> None:
         if self.process is not None and self.process.poll() is None:
-            self.kills += 1
+            self.kills.append(time.time())
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
 
@@ -207,9 +207,21 @@ class CellHandler(Handler):
             self.answer(200, made.getvalue())
 
     def on_events(self, body: bytes) -> None:
-        wanted = json.loads(parse_qs(urlsplit(self.path).query)["filters"][0])["container"][0]
-        kills = self.server.containers[wanted].kills
-        self.answer(200, b'{"Action": "kill"}\n' * kills)
+        """Those until a time of the clock, and where none is given all of them, and it goes on."""
+        given = parse_qs(urlsplit(self.path).query)
+        filters = json.loads(given["filters"][0])
+        until = float(given["until"][0]) if "until" in given else None
+        kills = self.server.containers[filters["container"][0]].kills
+        events = [*(("kill", when) for when in kills), ("die", time.time())]
+        told = [action for action, when in events if action in filters["event"] and (until is None or when <= until)]
+        lines = "".join(f"{json.dumps({'Action': action})}\n" for action in told).encode()
+        if until is not None:
+            self.answer(200, lines)
+            return
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(lines), lines))
+        self.rfile.read(1)  # until nobody listens any more
 
     def on_remove(self, body: bytes) -> None:
         if "/volumes/" in self.path:

@@ -204,7 +204,8 @@ def _leave_marks(file: Path) -> None:
     fault.strike, fault.room_for = struck, found_full
 
 
-def _ready(ref: str, _engine: str, wanted: Mapping[str, Axes], *_: object, **__: object) -> Mapping[str, Image]:
+def ready(ref: str, _engine: str, wanted: Mapping[str, Axes], *_: object, **__: object) -> Mapping[str, Image]:
+    """In the place of `supply`: what is wanted is this image, without a look for torch in it."""
     return {key: Image(id=key, name=ref, ref=ref, axes={}, observed={}) for key in wanted}
 
 
@@ -222,7 +223,7 @@ def main() -> int:
         _leave_marks(Path(os.environ["FAULT_MARKS"]))
     image = os.environ.get("READY_IMAGE", "")
     if image:
-        running.supply = partial(_ready, image)  # type: ignore[assignment] # without a look for torch in it
+        running.supply = partial(ready, image)  # type: ignore[assignment]
     try:
         with lock.created(Path(place)) if verb == "run" else lock.held_again(Path(place)) as made:
             run = made or Path(place)

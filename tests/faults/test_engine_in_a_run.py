@@ -1,12 +1,14 @@
 """What can happen to an engine, its containers and its images while a run lasts: the run goes on, or it ends with 4."""
 
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from threading import Thread, Timer
 
+import psutil
 import pytest
 from cell_engine import IMAGE, CellEngine, cell_engine
 from crash_matrix import contents
@@ -274,16 +276,32 @@ def test_a_container_is_made_of_the_image_by_id_whatever_its_tag_is_now(engine: 
 # --- we are stopped ---------------------------------------------------------------------------------------------------
 
 
+def _begun_by(process: subprocess.Popen[str], engine: CellEngine, name: str) -> list[psutil.Process]:
+    """What runs of the cell; one that has ended stays until its parent has seen it, and can be stopped as any other."""
+    if name == "here":
+        return psutil.Process(process.pid).children(recursive=True)
+    (container,) = engine.containers.values()
+    assert container.process is not None
+    return [psutil.Process(container.process.pid)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["docker", "here"])
 @pytest.mark.parametrize(("does", "may_be"), [("pass", {"passed", "timeout"}), ("hang", {"timeout"})])
+@pytest.mark.parametrize("cells_too", [False, True], ids=["", "and its cell"])
 def test_a_process_that_was_stopped_for_longer_than_the_deadline(
-    engine: CellEngine, tmp_path: Path, does: str, may_be: set[str], name: str
+    engine: CellEngine, tmp_path: Path, does: str, may_be: set[str], name: str, cells_too: bool
 ) -> None:
+    """Alone, or as where the machine was suspended, with all that the cell began; their clock went on."""
     environ = engine.environ if name == "docker" else {}
     process = started("run", tmp_path / "r", does, "pass", fault="wait:begin=pause", TIMEOUT_S="2", **environ)
     assert paused(process)
+    stopped = _begun_by(process, engine, name) if cells_too else []
+    for each in stopped:
+        each.suspend()
     time.sleep(2.5)
+    for each in stopped:
+        each.resume()
     process.send_signal(signal.SIGCONT)
     ended(process, 0)
     run = only_run(tmp_path / "r")

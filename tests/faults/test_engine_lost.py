@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Thread, Timer
 
 import pytest
-from engine_api import DROP, FAULTS, FLOOD, HALF, HANG, MISSING, FakeEngine, Handler, fake_engine
+from engine_api import DROP, FAULTS, FLOOD, GARBAGE, HALF, HANG, MISSING, TRICKLE, FakeEngine, Handler, fake_engine
 
 from orchestrator.engines.docker.run import DockerEngine
 from orchestrator.engines.task import Task
@@ -132,7 +132,14 @@ def test_a_container_removed_by_somebody(engine: FakeEngine, make_task: Callable
     assert "removed while the cell ran" in run(engine, make_task()).problem
 
 
-@pytest.mark.parametrize(("events", "killed"), [(b'{"Action": "kill"}\n', True), (b"", False)])
+@pytest.mark.parametrize(
+    ("events", "killed"),
+    [
+        (b'{"Action": "kill"}\n{"Action": "die"}\n', True),
+        (b'{"Action": "die"}\n{"Action": "kill"}\n', False),
+        (b"", False),
+    ],
+)
 def test_a_container_killed_by_somebody(
     engine: FakeEngine, make_task: Callable[..., Task], events: bytes, killed: bool
 ) -> None:
@@ -140,6 +147,17 @@ def test_a_container_killed_by_somebody(
     seen = run(engine, make_task())
     assert (seen.code, seen.signal) == (137, 9)
     assert ("killed while the cell ran" in seen.problem) == killed
+
+
+@pytest.mark.parametrize("fault", [HANG, HALF, GARBAGE, TRICKLE, FLOOD])
+def test_an_engine_that_does_not_say_what_killed_a_container(
+    engine: FakeEngine, make_task: Callable[..., Task], fault: str
+) -> None:
+    engine.exit_code, engine.faults["events"] = 137, fault
+    seen = run(engine, make_task())
+    assert seen.code == 137
+    assert "while asking what killed the container" in seen.problem
+    assert engine.calls[-1] == "remove"
 
 
 def test_the_deadline_is_kept_when_the_engine_does_not_kill(

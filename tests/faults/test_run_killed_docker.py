@@ -1,10 +1,13 @@
 """Killed at steps where a container exists: the resumed run removes it first, and ends as if nothing had been."""
 
 import signal
+import time
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from docker.errors import APIError
 from planned_run import check, ended, only_run, paused, started, statuses, until
 
 from orchestrator.engines.docker import labels
@@ -76,6 +79,34 @@ def test_a_container_removed_between_two_steps_is_made_again(
     assert statuses(run) == ["passed"]
     assert left(docker_engine, run) == []
     check(run, attempts={"0-pass": 2})
+
+
+@pytest.mark.parametrize(("does", "may_be"), [("slow", {"passed", "timeout"}), ("hang", {"timeout"})])
+def test_a_machine_that_was_suspended_for_longer_than_the_deadline(
+    docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path, does: str, may_be: set[str]
+) -> None:
+    """We and the container stand still and go on; a cell that did not end is no pass.
+
+    Of a real suspension the monotonic clock knows nothing, and the cell ends as ever: here it went on, as in a machine
+    whose processes alone were frozen.
+    """
+    process = started("run", tmp_path, does, "pass", fault="wait:begin=pause", TIMEOUT_S="4", **ready)
+    assert paused(process)
+    run = only_run(tmp_path)
+    container, _ = left(docker_engine, run)
+    unless_ended = suppress(APIError) if does == "slow" else nullcontext()
+    with unless_ended:
+        docker_engine.pause(container)
+    time.sleep(4.5)
+    with unless_ended:
+        docker_engine.unpause(container)
+    process.send_signal(signal.SIGCONT)
+    ended(process, 0)
+    first, second = statuses(run)
+    assert first in may_be
+    assert second in {"passed", "timeout"}  # whose limit is as short, on a machine that may be busy
+    assert left(docker_engine, run) == []
+    check(run)
 
 
 def test_a_stopped_run_leaves_no_container(docker_engine: "APIClient", ready: dict[str, str], tmp_path: Path) -> None:

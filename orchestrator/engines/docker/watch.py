@@ -5,10 +5,13 @@ paused or removed the container. docker-py's `wait` is not used: its timeout is 
 the container.
 """
 
+import errno
 import json
+import os
 import select
 import signal
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.engines import quota
 from orchestrator.engines.deleted_files import family_in
 from orchestrator.engines.docker.answers import asked
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 2.0
 _FIRST_LOOK_S = 0.002  # after the stream's end the engine needs some milliseconds to note the exit
+_LINE_BYTES = 1 << 20  # of one event: it holds the labels of the container
 _KILLED = frozenset({128 + signal.SIGKILL, 128 + signal.SIGTERM})
 
 
@@ -44,6 +49,10 @@ class State(Struct, frozen=True, rename="pascal"):
     exit_code: int
     oom_killed: bool = msgspec.field(name="OOMKilled")
     pid: int = 0
+
+
+class _Event(Struct, frozen=True, rename="pascal"):
+    action: str
 
 
 class _Mount(Struct, frozen=True, rename="pascal"):
@@ -98,15 +107,34 @@ def watch(client: "APIClient", container: str, output: Output, log: LogKeeper, e
 
 
 def killed_by_somebody(client: "APIClient", container: str, state: State) -> bool:
-    """Whether a container that ended by SIGTERM or SIGKILL was sent it through the engine, by another than us."""
+    """Whether a container that ended by SIGTERM or SIGKILL was sent it through the engine, by another than us.
+
+    InfrastructureError when the engine does not say. It is asked for no end of time: an engine's clock may be another
+    than ours, or have been set since. Its answer does not end by itself then, but the end of the container is in it.
+    """
     if state.exit_code not in _KILLED or state.oom_killed:
         return False
-    wanted = json.dumps({"container": [container], "event": ["kill"]})
+    wanted = json.dumps({"container": [container], "event": ["kill", "die"]})
     with calling("asking what killed the container"):
         url = f"{client.base_url}/v{client.api_version}/events"
-        past = {"since": "0", "until": f"{time.time():.6f}", "filters": wanted}  # what happened: the answer ends
-        with client.get(url, params=past, timeout=client.timeout) as answer:
-            return bool(answer.content.strip())
+        asked_for = {"since": "0", "filters": wanted}
+        with client.get(url, params=asked_for, timeout=client.timeout, stream=True) as answer:
+            first = _first_line(answer.iter_content(1), client.timeout)
+        return bool(first) and text.read_json(first, _Event).action == "kill"
+
+
+def _first_line(stream: Iterable[bytes], within_s: float) -> bytes:
+    """The first line of a stream of single bytes, empty when it ends without one; OSError when it is none."""
+    give_up, line = time.monotonic() + within_s, bytearray()
+    for byte in stream:
+        if byte == b"\n":
+            break
+        line += byte
+        if time.monotonic() > give_up:
+            raise TimeoutError(errno.ETIMEDOUT, "its first line took too long")
+        if len(line) > _LINE_BYTES:
+            raise OSError(errno.EMSGSIZE, f"{os.strerror(errno.EMSGSIZE)}: a line over {_LINE_BYTES >> 10} KiB")
+    return bytes(line)
 
 
 def _look(client: "APIClient", container: str) -> State:

@@ -24,6 +24,11 @@ def test_runs_of_one_second_get_folders_of_their_own(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{4}", run.name) for run in runs)
 
 
+def test_no_run_is_begun_after_the_last_of_days(tmp_path: Path) -> None:
+    (tmp_path / "99991231T235959Z-aaaa").mkdir()
+    assert folder.create(tmp_path).name.startswith("99991231T000001Z-")
+
+
 def test_a_taken_id_is_not_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tails = iter(["aaaa", "aaaa", "bbbb"])
     monkeypatch.setattr("secrets.token_hex", lambda _: next(tails))
