@@ -9,7 +9,11 @@ from suites.cases import short
 if TYPE_CHECKING:
     from suites.junit import Case
 
-REMARKS = {"unmeasurable": "a figure unmeasurable", "not deterministic": "not deterministic"}
+REMARKS = {
+    "unmeasurable": "a figure unmeasurable",
+    "not deterministic": "not deterministic",
+    " slowly: ": "a slow rank",
+}
 """What a figure's text may say that needs a look though the case passed -> how it is counted."""
 _ORDER = ("error", "failed", "remark", "passed", "skipped")
 

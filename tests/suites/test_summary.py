@@ -26,15 +26,18 @@ def test_what_needs_a_look_comes_first() -> None:
         case("skipped", "skipped", "no"),
         case("odd", "passed"),
         case("wild", "passed"),
+        case("late", "passed"),
         case("bad", "failed", "numerics: off"),
         case("worse", "error", "collection: no"),
     ]
     figures = {"odd": ["latency unmeasurable"], "wild": ["not deterministic"], "good": ["latency 1 ms"]}
+    figures["late"] = ["rank 1 sends slowly: 4 GB/s at best, 20 between the others"]
 
     *lines, last = table(cases, figures).splitlines()[2:]
 
-    assert [line.split()[0] for line in lines] == ["worse", "bad", "odd", "wild", "good", "skipped"]
-    assert last == "3 passed, 1 failed, 1 error, 1 skipped, 1 a figure unmeasurable, 1 not deterministic"
+    assert [line.split()[0] for line in lines] == ["worse", "bad", "odd", "wild", "late", "good", "skipped"]
+    counts = "4 passed, 1 failed, 1 error, 1 skipped, 1 a figure unmeasurable, 1 not deterministic, 1 a slow rank"
+    assert last == counts
 
 
 def test_nothing_ran_is_said() -> None:

@@ -184,3 +184,17 @@ assert bytes_of == sizes[:3], bytes_of
 assert last == {{"operation": "stop", "bytes": 1 << 16, "why": "21 of 50 s are up"}}, last
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_ranks_own_work_is_large_enough_to_be_computing(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}
+ranks.own_work = lambda place, edge: edge
+def sized(seconds_of):
+    group.each = lambda edge, number: [[seconds_of(edge)] * number, [1.0] * number]
+    return ranks._own(group, cpu, settings)["edge"]
+assert sized(lambda edge: 1e-3 * (edge / 256) ** 3) == 512, "the fastest decides, not the slow rank"
+assert sized(lambda edge: 1e-5 * (edge / 256) ** 3) == 2048
+assert sized(lambda edge: 1.0) == 256
+assert sized(lambda edge: 1e-9) == ranks.LARGEST, "and no larger than fits anywhere"
+""")
+    assert done.returncode == 0, done.stderr
