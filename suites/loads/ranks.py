@@ -29,6 +29,7 @@ LEAST = (
 )
 SMALLEST, LARGEST = 256, 8192  # edges of the products that a rank computes by itself
 ENOUGH_S = 0.002  # that a product takes on the fastest rank: less is how fast a device is asked, not how it computes
+WARMING = 1 << 20  # bytes from which on an exchange heats anything: a smaller one settles sooner, or never
 GROWTH = 4  # times what a size took, the next one may take
 LARGE = 1 << 25  # bytes that a pair exchanges at most
 
@@ -60,13 +61,15 @@ def _answers(group: Group, place: torch.device, settings: Dict[str, Any]) -> Ite
     for size in settings["sizes"]:
         now = group.clock()
         if (now - begun) + GROWTH * (now - began) > settings["room"]:
-            yield {"operation": "stop", "bytes": size, "why": f"{now - begun:.0f} of {settings['room']:.0f} s are up"}
+            up = f"{now - begun:.0f} of {settings['room']:.0f} s are up, the size before took {now - began:.0f}"
+            yield {"operation": "stop", "bytes": size, "why": up}
             break
         began = now
         elements = size // 4 // group.ranks * group.ranks
         patterns = [pattern(peer, elements, settings["seed"]) for peer in range(group.ranks)]
+        profile = "standard" if settings["profile"] == "deep" and size < WARMING else settings["profile"]
         for operation in OPERATIONS:
-            answer = _answer(operation, group, patterns, elements, place, settings)
+            answer = _answer(operation, group, patterns, elements, place, {**settings, "profile": profile})
             yield {"operation": operation, "bytes": 4 * elements, **answer}
     if group.ranks > 2:
         yield from _pairs(group, place, settings)
