@@ -17,6 +17,7 @@ REMARKS = {
     "unmeasurable": "a figure unmeasurable",
     "not deterministic": "not deterministic",
     "graph break": "a graph break",
+    " slowly: ": "a slow rank",
 }
 """What a note may say that needs a look though the case passed -> how it is counted."""
 COLUMNS = {

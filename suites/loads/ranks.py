@@ -6,6 +6,7 @@ through a file: a name server, a port and libuv (which Debian's torch lacks) are
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -18,7 +19,7 @@ import torch.distributed as dist
 
 from suites import timing
 from suites.devices import adapter
-from suites.loads.exchanges import EXCHANGES, OPERATIONS, distance, pattern, wrong_senders
+from suites.loads.exchanges import EXCHANGES, OPERATIONS, PERIOD, distance, pattern, wrong_senders
 from suites.loads.group import Group
 
 # What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. All else that refuses has failed.
@@ -26,7 +27,9 @@ MAY_LACK = {"gloo": ("reduce_scatter", "all_to_all")}
 LEAST = (
     10  # steps of its own work, whatever is asked for: of one or two the machine's other work would be the slow rank
 )
-OWN_WORK = 256  # edge of the products that a rank computes by itself
+SMALLEST, LARGEST = 256, 8192  # edges of the products that a rank computes by itself
+ENOUGH_S = 0.002  # that a product takes on the fastest rank: less is how fast a device is asked, not how it computes
+WARMING = 1 << 20  # bytes from which on an exchange heats anything: a smaller one settles sooner, or never
 GROWTH = 4  # times what a size took, the next one may take
 LARGE = 1 << 25  # bytes that a pair exchanges at most
 
@@ -53,31 +56,37 @@ def main(settings: Dict[str, Any]) -> None:
 
 
 def _answers(group: Group, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
-    yield {"operation": "own work", **_own(group, own_work(place), settings)}
+    yield {"operation": "own work", **_own(group, place, settings)}
     begun = began = group.clock()
     for size in settings["sizes"]:
         now = group.clock()
         if (now - begun) + GROWTH * (now - began) > settings["room"]:
-            yield {"operation": "stop", "bytes": size, "why": f"{now - begun:.0f} of {settings['room']:.0f} s are up"}
+            up = f"{now - begun:.0f} of {settings['room']:.0f} s are up, the size before took {now - began:.0f}"
+            yield {"operation": "stop", "bytes": size, "why": up}
             break
         began = now
         elements = size // 4 // group.ranks * group.ranks
         patterns = [pattern(peer, elements, settings["seed"]) for peer in range(group.ranks)]
+        profile = "standard" if settings["profile"] == "deep" and size < WARMING else settings["profile"]
         for operation in OPERATIONS:
-            answer = _answer(operation, group, patterns, elements, place, settings)
+            answer = _answer(operation, group, patterns, elements, place, {**settings, "profile": profile})
             yield {"operation": operation, "bytes": 4 * elements, **answer}
     if group.ranks > 2:
         yield from _pairs(group, place, settings)
 
 
-def own_work(place: torch.device) -> Callable[[], Any]:
+def own_work(place: torch.device, edge: int) -> Callable[[], Any]:
     """The same for every rank, and nobody waits in it: the slow rank is slow here."""
-    factor = torch.ones(OWN_WORK, OWN_WORK, device=place)
+    factor = torch.ones(edge, edge, device=place)
     return lambda: factor @ factor
 
 
-def _own(group: Group, work: Callable[[], Any], settings: Dict[str, Any]) -> Dict[str, Any]:
-    """How long this rank takes for it; all go on as long as one of them is unsteady."""
+def _own(group: Group, place: torch.device, settings: Dict[str, Any]) -> Dict[str, Any]:
+    """How long this rank takes for its work, which is sized to the fastest; all go on while one of them is unsteady."""
+    edge = SMALLEST
+    while edge < LARGEST and min(map(min, group.each(own_work(place, edge), 3))) < ENOUGH_S:
+        edge *= 2
+    work = own_work(place, edge)
     steps = max(settings["steps"], LEAST)
     seen = [group.device.conditions(group.rank)]
     warmup, _ = timing.warm_up(work, group, timing.WINDOW, timing.CAP_S[settings["profile"]], group.clock)
@@ -87,7 +96,7 @@ def _own(group: Group, work: Callable[[], Any], settings: Dict[str, Any]) -> Dic
         if not any(timing.unsteady(one, group.STATISTIC) for one in taken):
             break
     seen.append(group.device.conditions(group.rank))
-    return {"samples": taken[group.rank], "warmup": warmup, "conditions": timing.together(seen)}
+    return {"edge": edge, "samples": taken[group.rank], "warmup": warmup, "conditions": timing.together(seen)}
 
 
 def _answer(
@@ -123,23 +132,22 @@ def refuses(text: str) -> bool:
 
 
 def _pairs(group: Group, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
-    """How fast each rank sends to each other, one pair at a time; the receiver tells."""
+    """How fast each rank sends to each other, one pair at a time; the receiver tells, and whether it came unchanged."""
     size = min(max(settings["sizes"]), LARGE)
-    block = torch.ones(size // 4, device=place)
-    for sender in range(group.ranks):
-        for receiver in range(group.ranks):
-            if sender == receiver:
-                continue
+    sent = pattern(0, size // 4, settings["seed"]).to(place).repeat(-(-size // 4 // PERIOD))[: size // 4]
+    came = torch.empty_like(sent)
+    for sender, receiver in itertools.permutations(range(group.ranks), 2):
 
-            def call(sender: int = sender, receiver: int = receiver) -> None:
-                if group.rank == sender:
-                    dist.send(block, receiver)
-                elif group.rank == receiver:
-                    dist.recv(block, sender)
+        def call(sender: int = sender, receiver: int = receiver) -> None:
+            if group.rank == sender:
+                dist.send(sent, receiver)
+            elif group.rank == receiver:
+                dist.recv(came, sender)
 
-            took = asdict(group.timed(call, settings["steps"], settings["profile"]))
-            if group.rank == receiver:
-                yield {"operation": "pair", "sender": sender, "bytes": size, "timed": took}
+        took = asdict(group.timed(call, settings["steps"], settings["profile"], came.zero_))
+        if group.rank == receiver:
+            whole = torch.equal(came, sent)
+            yield {"operation": "pair", "sender": sender, "bytes": size, "whole": whole, "timed": took}
 
 
 if __name__ == "__main__":

@@ -18,8 +18,10 @@ def figures(*rows: tuple[str, float | None, str], shapes: str = "1x2", why: str 
     return found
 
 
-def row(metric: str, value: float | None, unit: str, shapes: str = "1x2", why: str = "") -> dict[str, Any]:
-    labels = {"load": "l", "shapes": shapes, "precision": "fp32"}
+def row(
+    metric: str, value: float | None, unit: str, shapes: str = "1x2", why: str = "", scope: str = ""
+) -> dict[str, Any]:
+    labels = {"load": "l", "shapes": shapes, "precision": "fp32", "scope": scope}
     return {**labels, "metric": metric, "value": value, "unit": unit, "why": why}
 
 
@@ -78,6 +80,7 @@ def test_what_needs_a_look_comes_first() -> None:
         case("odd", "passed"),
         case("wild", "passed"),
         case("broken", "passed"),
+        case("late", "passed"),
         case("wrong", "passed"),
         case("bad", "failed", "numerics: off"),
         case("worse", "error", "collection: no"),
@@ -87,6 +90,7 @@ def test_what_needs_a_look_comes_first() -> None:
         "odd": figures(("latency", None, "ms"), ("tflops", None, "TFLOP/s"), why=unmeasurable),
         "wild": Figures(notes=["not deterministic"]),
         "broken": Figures(notes=["graph break: print"]),
+        "late": Figures(notes=["rank 1 sends slowly: 4 GB/s at best, 20 between the others"]),
         "wrong": figures(
             ("roofline", 1.4, "fraction"), why="data error: 1.4 of what is attainable, 1.02 at most can be"
         ),
@@ -96,11 +100,11 @@ def test_what_needs_a_look_comes_first() -> None:
     *lines, _, last = table(cases, found).splitlines()[2:]
 
     first = [line.split()[0] for line in lines if not line.startswith(" ")]
-    assert first == ["worse", "bad", "odd", "wild", "broken", "wrong", "good", "skipped"]
+    assert first == ["worse", "bad", "odd", "wild", "broken", "late", "wrong", "good", "skipped"]
     assert lines[2].split(maxsplit=2)[2] == f"latency {unmeasurable}", "once, not for each figure that follows from it"
-    assert lines[5].split(maxsplit=2)[2].startswith("140%  roofline data error: 1.4 of what is attainable")
-    counts = "1 a data error, 1 a figure unmeasurable, 1 not deterministic, 1 a graph break"
-    assert last == f"5 passed, 1 failed, 1 error, 1 skipped, {counts}"
+    assert lines[6].split(maxsplit=2)[2].startswith("140%  roofline data error: 1.4 of what is attainable")
+    counts = "1 a data error, 1 a figure unmeasurable, 1 not deterministic, 1 a graph break, 1 a slow rank"
+    assert last == f"6 passed, 1 failed, 1 error, 1 skipped, {counts}"
 
 
 def test_a_long_reason_is_whole_and_within_the_width_and_told_once() -> None:
@@ -113,6 +117,14 @@ def test_a_long_reason_is_whole_and_within_the_width_and_told_once() -> None:
     assert " ".join(" ".join(lines).split()) == f"one skipped {reason}"
     assert last.split(maxsplit=2) == ["two", "skipped", "as above"]
     assert total == "2 skipped"
+
+
+def test_an_operators_error_is_not_the_loads() -> None:
+    found = figures(("error_ratio", 1.0, "ratio"))
+    found.add(row("error_ratio", 9.0, "ratio", shapes="3x4", scope="aten::mm"))
+
+    assert table([case("a", "passed")], {"a": found}).splitlines()[2].split() == ["a", "passed", "1"]
+    assert len(found.lines) == 1
 
 
 def test_what_a_cache_had_is_no_cold_compile_and_no_remark() -> None:

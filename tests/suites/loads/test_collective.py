@@ -102,7 +102,7 @@ def test_a_straggler_is_judged_in_spite_of_noise_and_its_figure_is_none(snippet:
 hot = {{**UNREAD, "throttle": ["hardware thermal slowdown"]}}
 def straggler(samples, conditions=UNREAD):
     bench.figures.clear()
-    given = [{{"rank": rank, "samples": one, "warmup": 9, "conditions": conditions if rank else UNREAD}}
+    given = [{{"rank": rank, "edge": 512, "samples": one, "warmup": 9, "conditions": conditions if rank else UNREAD}}
              for rank, one in enumerate(([1.0] * 10, samples))]
     try:
         load.test_straggler(bench, {{"": [], "own work": given}})
@@ -110,6 +110,7 @@ def straggler(samples, conditions=UNREAD):
         return str(found), rows()["straggler"]
     return ", ".join(bench.figures[""]), rows()["straggler"]
 said, row = straggler([1.0] * 10)
+assert row["shapes"] == "512x512 on 2 ranks"
 assert (said, row["value"], row["spread"]["p50"], row["warmup"], row["valid"]) == ("", 1.0, 1.0, 9, True)
 said, row = straggler([2.0] * 5 + [1.0] * 5)
 assert said == "straggler unmeasurable: of rank 1 its two halves lie 100% apart" and row["value"] is None
@@ -124,7 +125,7 @@ assert said == "straggler unmeasurable: rank 1 throttled: hardware thermal slowd
 
 
 def test_a_rank_that_is_slow(snippet: Snippet) -> None:
-    fault = f"; own = ranks.own_work; ranks.own_work = lambda place: (lambda: time.sleep(0.2)) if {ONE} else own(place)"
+    fault = f"; own = ranks.own_work; ranks.own_work = lambda *of: (lambda: time.sleep(0.2)) if {ONE} else own(*of)"
     checks = """
 line = told(load.test_straggler)
 assert line.startswith("collective: rank 1 takes ") and "times as long as the median rank" in line, line
@@ -179,11 +180,49 @@ else:
     held(snippet, 2, fault, checks)
 
 
-def test_a_slow_link_is_named(snippet: Snippet) -> None:
+def test_a_rank_that_sends_slowly(snippet: Snippet) -> None:
+    fault = (
+        "; send = ranks.dist.send; "
+        f"ranks.dist.send = lambda block, to: (time.sleep(0.2 if {ONE} else 0), send(block, to))"
+    )
+    checks = """
+assert told(load.test_pairs) == ""
+said = bench.figures[""]
+assert any(one.startswith("rank 1 sends slowly: ") for one in said), said
+"""
+    held(snippet, 3, fault, checks)
+
+
+def test_a_link_that_changes_what_is_sent(snippet: Snippet) -> None:
+    fault = (
+        "; send = ranks.dist.send; "
+        f"ranks.dist.send = lambda block, to: send(block * (1.01 if {ONE} and to == 2 else 1), to)"
+    )
+    checks = """
+assert told(load.test_pairs) == "collective: what was sent came changed: rank 1 -> 2"
+"""
+    held(snippet, 3, fault, checks)
+
+
+def test_a_slow_rank_or_link_is_named(snippet: Snippet) -> None:
     done = snippet(f"""{HEAD}
-rates = {{"rank 0 -> 1": 20.0, "rank 0 -> 2": 21.0, "rank 1 -> 2": 4.0}}
-assert load.slow_pairs(rates) == ["rank 1 -> 2 has 4 of 20 GB/s"]
-assert load.slow_pairs(dict.fromkeys("abc", 5.0)) == []
+import itertools
+pairs = list(itertools.permutations(range(3), 2))
+def rates(slow):
+    return {{pair: 4.0 if slow(*pair) else 20.0 for pair in pairs}}
+assert load.slow_ranks(rates(lambda sender, to: False), 3) == []
+both = rates(lambda sender, to: 1 in (sender, to))
+slowly = "4 GB/s at best, 20 between the others"
+assert load.slow_ranks(both, 3) == [f"rank 1 sends slowly: {{slowly}}", f"rank 1 receives slowly: {{slowly}}"]
+assert load.slow_ranks(rates(lambda sender, to: to == 2), 3) == [f"rank 2 receives slowly: {{slowly}}"]
+one = rates(lambda sender, to: (sender, to) == (1, 2))
+assert load.slow_ranks(one, 3) == [], "it sends well to another: the link is slow"
+assert load.slow_pairs(one) == ["rank 1 -> 2 has 4 of 20 GB/s"]
+assert load.slow_pairs(rates(lambda sender, to: False)) == []
+sends = rates(lambda sender, to: sender == 1)
+del sends[1, 0]
+assert load.slow_ranks(sends, 3) == [], "of the pair without a rate nobody knows"
+assert load.slow_ranks({{}}, 3) == load.slow_pairs({{}}) == []
 """)
     assert done.returncode == 0, done.stderr
 

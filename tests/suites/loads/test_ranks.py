@@ -176,11 +176,38 @@ def tried(room):
     # each size takes four times as long as the one before: 1, 4, 16, 64 s
     ticks = iter([0.0, 0.0, 1.0, 5.0, 21.0])
     group.clock = lambda: next(ticks)
-    answers = list(ranks._answers(group, cpu, {{"sizes": sizes, "seed": 1, "room": room}}))
+    answers = list(ranks._answers(group, cpu, {{**settings, "sizes": sizes, "room": room}}))
     return [one["bytes"] for one in answers if one["operation"] == "all_reduce"], answers[-1]
 assert tried(100)[0] == sizes
 bytes_of, last = tried(50)
 assert bytes_of == sizes[:3], bytes_of
-assert last == {{"operation": "stop", "bytes": 1 << 16, "why": "21 of 50 s are up"}}, last
+assert last == {{"operation": "stop", "bytes": 1 << 16, "why": "21 of 50 s are up, the size before took 16"}}, last
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_ranks_own_work_is_large_enough_to_be_computing(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}
+ranks.own_work = lambda place, edge: edge
+def sized(seconds_of):
+    group.each = lambda edge, number: [[seconds_of(edge)] * number, [1.0] * number]
+    return ranks._own(group, cpu, settings)["edge"]
+assert sized(lambda edge: 1e-3 * (edge / 256) ** 3) == 512, "the fastest decides, not the slow rank"
+assert sized(lambda edge: 1e-5 * (edge / 256) ** 3) == 2048
+assert sized(lambda edge: 1.0) == 256
+assert sized(lambda edge: 1e-9) == ranks.LARGEST, "and no larger than fits anywhere"
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_only_a_large_exchange_has_the_deep_profiles_time_to_warm_up(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}
+ranks._own = lambda *_: {{}}
+ranks._answer = lambda *given: {{"profile": given[-1]["profile"]}}
+def profiles(profile):
+    asked = {{**settings, "sizes": [1 << 10, 1 << 20], "profile": profile}}
+    return [one["profile"] for one in ranks._answers(group, cpu, asked) if one["operation"] == "all_reduce"]
+assert profiles("deep") == ["standard", "deep"]
+assert profiles("smoke") == ["smoke", "smoke"]
 """)
     assert done.returncode == 0, done.stderr
