@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, DefaultDict, Dict, List, Option
 import pytest
 import torch
 
-from suites import backends, compiling, expected, memory, numerics, operators, roofline, rows, timing
+from suites import backends, compiling, expected, memory, numerics, operators, profiling, roofline, rows, timing
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
@@ -209,13 +209,19 @@ class Bench:
                 told = {**rows.of_time(took), "spread": None, "formula": formula}
                 self.row(work, metric, rate, unit, direction="higher", **told)
         roofline.write(self, work, took)
-        if self.device.place() != "cpu":  # the processor's peak is that of the whole process
-            self._write_peaks(work)
+        self._write_peaks(work, once)
 
-    def _write_peaks(self, work: Work) -> None:
-        told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
-        for metric, value in told.items():
-            self.row(work, metric, value, "bytes", statistic="max")
+    def _write_peaks(self, work: Work, once: Callable[[], None]) -> None:
+        if self.device.place() != "cpu":
+            told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
+            for metric, value in told.items():
+                self.row(work, metric, value, "bytes", statistic="max")
+            return
+        more = {"statistic": "max", "timer": "profiler", "scope": "what torch allocates in a step"}
+        try:
+            self.row(work, "memory_peak", profiling.allocated(once), "bytes", **more)
+        except RuntimeError as error:
+            self.row(work, "memory_peak", None, "bytes", why=f"not measured: the profiler: {error}", **more)
 
 
 def _times(value: Optional[float], factor: float) -> Optional[float]:

@@ -191,3 +191,13 @@ assert told(compute=torch.tanh) == ""
 assert order == ["clear", "compare", "reset", "time"], order
 """
     held(snippet(HEAD + code, "eager"))
+
+
+def test_a_result_more_that_is_kept_is_a_higher_peak_of_a_load(snippet: Snippet) -> None:
+    code = """
+assert told(compute=torch.tanh) == ""
+one = rows()["memory_peak"]
+bench.run(Work("more", "32x32", "fp32", "m", "1", lambda x: torch.tanh(x.sin()), (bench.random(32, 32),)))
+assert (one, rows("more")["memory_peak"]) == (32 * 32 * 4, 2 * 32 * 32 * 4), (one, rows("more"))
+"""
+    held(snippet(HEAD + ROWS + code, "eager"))
