@@ -44,9 +44,9 @@ bench: .venv/test
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/check.py
-	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/pairwise.py
 	$(BIN)/python benchmarks/cell_overhead.py
+	$(BIN)/python benchmarks/repeatability.py
 
 .venv/bin/python:
 	sh .ci/venv "$(PYTHON)" .venv
