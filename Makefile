@@ -49,6 +49,7 @@ bench: .venv/test
 	$(BIN)/python benchmarks/pairwise.py
 	$(BIN)/python benchmarks/cell_overhead.py
 	$(BIN)/python benchmarks/warm_run.py
+	$(BIN)/python benchmarks/repeatability.py
 
 .venv/bin/python:
 	sh .ci/venv "$(PYTHON)" .venv

@@ -32,8 +32,11 @@ export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 [ -n "$out" ] || out=$(mktemp -d "${TMPDIR:-/tmp}/gpu-check-XXXXXX") || exit 4
 mkdir -p "$out" || exit 2
 
+# Every limit and what is granted after it, together, stay under the 8 minutes: a driver that hangs must not take more.
+limited() { timeout -k 10 "$@"; }
+
 # `auto` never stands for the processor here: a check that fell back to it would say that a device is well.
-found=$("$python" - "$device" <<'PYTHON'
+found=$(limited 30 "$python" - "$device" <<'PYTHON'
 import sys
 try:
     import pytest, torch
@@ -48,7 +51,10 @@ except ImportError as error:
 except devices.DeviceMissing as error:
     sys.exit(f"gpu-check: device missing: {error}")
 PYTHON
-) || exit 4
+) || {
+    case $? in 124 | 137) echo "gpu-check: device lost: torch did not answer within 30 s" >&2 ;; esac
+    exit 4
+}
 
 worst=0
 # part NAME SECONDS OPTION...: one run of the suite with a bundle of its own; the worst exit code is ours, 4 before all.
@@ -56,7 +62,7 @@ part() {
     name=$1 limit=$2
     shift 2
     echo "== $name on $found, at most $limit s"
-    timeout -k 10 "$limit" "$python" -m suites --device "$found" --out "$out/$name" "$@"
+    limited "$limit" "$python" -m suites --device "$found" --out "$out/$name" "$@"
     code=$?
     [ $code -ne 124 ] && [ $code -ne 137 ] || { echo "gpu-check: $name did not end within $limit s"; code=1; }
     [ $code -eq 0 ] || [ $worst -eq 4 ] || worst=$code
@@ -65,8 +71,8 @@ part() {
 begin=$(date +%s)
 export SUITES_DEEP_HEALTH_S=$seconds
 # shellcheck disable=SC2086 # options, none of which holds a space
-part eager 240 --profile $profile $more
-[ $worst -eq 4 ] || part inductor 110 --profile smoke --backend inductor --load 'matmul*' --load 'elementwise*' $more
-[ $worst -eq 4 ] || part deep-health 115 --profile deep --load 'environment*'
+part eager 220 --profile $profile $more
+[ $worst -eq 4 ] || part inductor 100 --profile smoke --backend inductor --load 'matmul*' --load 'elementwise*' $more
+[ $worst -eq 4 ] || part deep-health 85 --profile deep --load 'environment*'
 echo "== $(($(date +%s) - begin)) s, exit $worst, bundles in $out"
 exit $worst

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, DefaultDict, Dict, List, Option
 import pytest
 import torch
 
-from suites import backends, compiling, expected, memory, numerics, operators, roofline, rows, timing
+from suites import backends, compiling, expected, memory, numerics, operators, profiling, roofline, rows, timing
 from suites.context import CONTEXT
 from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
 from suites.fingerprint import fingerprints
@@ -251,13 +251,20 @@ class Bench:
                 told = {**rows.of_rate(took, rate), "formula": formula}
                 self.row(work, metric, value, unit, direction="higher", **told)
         roofline.write(self, work, took)
-        if self.device.place() != "cpu":  # the processor's peak is that of the whole process
-            self._write_peaks(work, took.conditions)
+        self._write_peaks(work, once, took.conditions)
 
-    def _write_peaks(self, work: Work, conditions: Dict[str, Any]) -> None:
-        told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
-        for metric, value in told.items():
-            self.row(work, metric, value, "bytes", statistic="max", conditions=conditions)
+    def _write_peaks(self, work: Work, once: Callable[[], None], conditions: Dict[str, Any]) -> None:
+        more: Dict[str, Any] = {"statistic": "max", "conditions": conditions}
+        if self.device.place() != "cpu":
+            told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
+            for metric, value in told.items():
+                self.row(work, metric, value, "bytes", **more)
+            return
+        more["timer"] = "profiler"  # it sees what torch allocates in a step, not what was there before
+        try:
+            self.row(work, "memory_peak", profiling.allocated(once), "bytes", **more)
+        except RuntimeError as error:
+            self.row(work, "memory_peak", None, "bytes", why=f"not measured: the profiler: {error}", **more)
 
 
 def _times(value: Optional[float], factor: float) -> Optional[float]:

@@ -43,6 +43,23 @@ def profiled(
     return _events(profile), generated
 
 
+def allocated(call: Callable[[], Any]) -> int:
+    """Bytes that torch gives out at most during a call on the processor, over what was there before.
+
+    Its allocator tells the profiler of each block, and keeps no count of its own. RuntimeError: no profiler.
+    """
+    with torch.autograd.profiler.profile(use_kineto=True, profile_memory=True) as profile:
+        call()
+    results = getattr(profile, "profiler", profile).kineto_results
+    blocks = [event for event in results.events() if event.name() == "[memory]"] if results is not None else []
+    start = "start_ns" if blocks and hasattr(blocks[0], "start_ns") else "start_us"
+    held = most = 0
+    for block in sorted(blocks, key=lambda block: int(getattr(block, start)())):
+        held += block.nbytes()
+        most = max(most, held)
+    return most
+
+
 @functools.lru_cache(maxsize=None)
 def nature(operator: str) -> str:
     """Whether torch makes an operator of others, or has written it for the processor; empty where it says neither."""

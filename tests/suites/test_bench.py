@@ -252,3 +252,13 @@ same = [row for row in written() if row["metric"] == "deterministic"]
 assert len(same) == 2, "each is told once"
 """
     held(snippet(HEAD + ROWS + code, "aot_eager"))
+
+
+def test_a_result_more_that_is_kept_is_a_higher_peak_of_a_load(snippet: Snippet) -> None:
+    code = """
+assert told(compute=torch.tanh) == ""
+one = rows()["memory_peak"]
+bench.run(Work("more", "32x32", "fp32", "m", "1", lambda x: torch.tanh(x.sin()), (bench.random(32, 32),)))
+assert (one, rows("more")["memory_peak"]) == (32 * 32 * 4, 2 * 32 * 32 * 4), (one, rows("more"))
+"""
+    held(snippet(HEAD + ROWS + code, "eager"))
