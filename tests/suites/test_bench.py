@@ -262,3 +262,24 @@ bench.run(Work("more", "32x32", "fp32", "m", "1", lambda x: torch.tanh(x.sin()),
 assert (one, rows("more")["memory_peak"]) == (32 * 32 * 4, 2 * 32 * 32 * 4), (one, rows("more"))
 """
     held(snippet(HEAD + ROWS + code, "eager"))
+
+
+def test_products_are_labelled_by_what_was_in_force_and_all_else_by_its_numbers(snippet: Snippet) -> None:
+    code = """
+def labels():
+    return {row["precision"] for row in written()} | {one["precision"] for one in bench.structures + bench.fingerprints}
+assert told(compute=torch.tanh) == "" and labels() == {"fp32"}
+given = {"compute": lambda x: x @ x, "flops": 2 * 32**3, "formula": "2mnk"}
+assert told(**given) == "" and labels() == {"fp32", "fp32-ieee"}
+torch.set_float32_matmul_precision("high")
+assert told(**given) == "" and labels() == {"fp32", "fp32-ieee", "fp32-high"}
+from suites.loads import test_matmul
+try:
+    test_matmul.capabilities.lacking = lambda *_: ""
+    test_matmul.test_square(bench, "tf32")
+except pytest.skip.Exception as skipped:
+    assert "fp32's case tells them" in str(skipped), skipped
+else:
+    raise SystemExit("the same figure would be told twice")
+"""
+    held(snippet("import pytest\n" + HEAD + code, "eager"))

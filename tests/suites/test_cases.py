@@ -90,3 +90,21 @@ found = generate_cases.written(generate_cases.collected())
 sys.exit(found != (generate_cases.SUITE / "cases.json").read_text() and "write it anew: make cases")
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_each_form_of_product_has_each_precision() -> None:
+    there = cases.read(HERE)
+    assert there is not None
+    for form in ("square", "skinny", "batched"):
+        names = {f"test_{form}[{precision}]" for precision in ("fp32", "tf32", "bf16", "fp16")} | {f"test_{form}_fp8"}
+        assert {f"loads/test_matmul.py::{name}" for name in names} <= set(there)
+
+
+def test_half_precision_meets_uneven_lengths_and_grouped_heads_and_each_kernel_goes_backward() -> None:
+    there = cases.read(HERE)
+    assert there is not None
+    smoke = {name.partition("::test_")[2] for name, least in there.items() if least[0] == "smoke"}
+    assert {"lengths[1-333-bf16]", "causal_lengths[129-bf16]", "grouped[2-bf16]"} <= smoke
+    for kernel in ("math-fp32", "flash-bf16", "flash-fp16", "efficient-fp32", "cudnn-bf16"):
+        assert {f"kernel_gradients[{kernel}-{mask}]" for mask in ("full", "causal")} <= smoke
+    assert {f"kernel_lengths[{kernel}-65-129]" for kernel in ("flash", "efficient", "cudnn")} <= smoke

@@ -191,6 +191,7 @@ EACH_KIND = (
     bench_code(backend='"aot_eager"')
     + """
 from types import SimpleNamespace
+from suites import timing
 from suites.devices import checks, cpu
 from suites.loads import test_collective, test_environment, test_memory
 from suites.work import Work
@@ -213,7 +214,10 @@ test_memory.test_fragmentation(bench, told)
 test_memory.test_growth(bench, told)
 device.place = lambda: "cuda"
 bench.ranks = 3
-ranks = [{"rank": rank, "bytes": 1024, "samples": [1e-3, 2e-3], "error": 0.0} for rank in range(3)]
+took = timing.timed(lambda: None, device, 2, "smoke")
+timed = {name: getattr(took, name) for name in took.__dataclass_fields__}
+one = {"bytes": 1024, "samples": [1e-3, 2e-3], "error": 0.0, "timed": timed, "conditions": cool}
+ranks = [{**one, "rank": rank, "form": "tensor", "whole": True, "edge": 64, "warmup": 1} for rank in range(3)]
 pairs = [{**ranks[one], "sender": other} for one in range(3) for other in range(3) if one != other]
 answers = {"all_reduce": ranks, "own work": ranks, "pair": pairs, "": []}
 test_collective.test_operation(bench, answers, "all_reduce")
