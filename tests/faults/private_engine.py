@@ -71,9 +71,8 @@ class PrivateEngine:
 
     def docker(self, *words: str) -> str:
         """What a command of Docker's client prints, asked of this daemon."""
-        done = subprocess.run(
-            ["docker", *words], env={**os.environ, **self.environ}, capture_output=True, text=True, check=True
-        )
+        environ = {**os.environ, **self.environ, "DOCKER_BUILDKIT": "0"}  # which knows no image by its id
+        done = subprocess.run(["docker", *words], env=environ, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
 
