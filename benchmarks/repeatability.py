@@ -46,9 +46,10 @@ WITHIN = 3.0  # times the noise
 
 def told(code: str) -> float:
     """The number that a fresh interpreter prints last."""
-    # callgrind's child looks for `python` on PATH.
+    # callgrind's child looks for `python` on PATH. A seed of hashes drawn anew would make other look-ups of names.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    variables = {**os.environ, "PATH": path, "PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    set_to = {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    variables = {**os.environ, "PATH": path, **set_to}
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env=variables)
     if done.returncode:
         raise SystemExit(f"not measured: {done.stderr.strip() or done.returncode}")
@@ -57,7 +58,7 @@ def told(code: str) -> float:
 
 def instructions() -> bool:
     """Two counts of the same load; whether they lie near enough."""
-    code = COUNTED.format(load=LOAD, setup=SETUP.format(rows=64, length=16))
+    code = COUNTED.format(load=LOAD, setup=SETUP.format(rows=256, length=64))
     first, second = told(code), told(code)
     apart = abs(first - second) / min(first, second)
     print(f"instructions  {first:.0f} and {second:.0f}: {apart:.3%} apart, {APART:.1%} allowed")
