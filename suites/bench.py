@@ -91,7 +91,7 @@ class Bench:
         numerics.hold(error, work.precision)
         self._hold(work, use)
         self._repeat(work, call, result)
-        if operators.examine(self, work, call) and backends.is_vague(self.backend):
+        if operators.examine(self, work, call):
             self._hold_to_its_own(work)
         kept = [one.cpu() for one in result] if work.changes_itself else []
         del exact, plain, result  # what the device holds from here on is the load's own, not its checking's
@@ -122,9 +122,11 @@ class Bench:
     def row(self, work: Labels, metric: str, value: Optional[float], unit: str, **more: Any) -> None:
         """Write a metric row of a work, with what `rows.row` takes; AssertionError when the value is not finite.
 
-        The device's conditions are read here where the metric must tell them and none are given.
+        The device's conditions are read here where the metric must tell them and none are given; not those of samples,
+        which are over.
         """
-        if value is not None and "conditions" in CONTEXT.get(metric, ()) and more.get("conditions") is None:
+        needed = CONTEXT.get(metric, ())
+        if value is not None and "conditions" in needed and "spread" not in needed and more.get("conditions") is None:
             more["conditions"] = timing.together([self.device.conditions()])
         row = rows.row(self.cell, self.device.place(), work, metric, value, unit, **more)
         try:
@@ -179,7 +181,7 @@ class Bench:
                 self._no_toolchain = f"{COMPILER_MISSING}: inductor needs {missing} to build its kernels"
                 pytest.skip(self._no_toolchain)
             raise AssertionError(backends.refusal(self.backend, error)) from error
-        first = (time.perf_counter() - begin, timing.together([self.device.conditions()]))
+        first = (time.perf_counter() - begin, timing.together([self.device.conditions(work.index)]))
         return call, result, backends.used(self.backend, before), first
 
     def _hold(self, work: Work, use: backends.Use) -> None:
@@ -238,8 +240,7 @@ class Bench:
             with torch.no_grad():  # a training step turns gradients on for itself
                 call(*arguments)
 
-        index = max((one.device.index or 0 for one in arguments), default=0)
-        took = timing.timed(once, self.device, self.steps, self.cell.profile, index)
+        took = timing.timed(once, self.device, self.steps, self.cell.profile, work.index)
         self.row(work, "latency", _times(took.seconds, 1e3), "ms", **rows.of_time(took, 1e3))
         for metric, amount, unit, scale, formula in (
             ("tflops", work.flops, "TFLOP/s", 1e12, work.formula),

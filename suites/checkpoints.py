@@ -1,9 +1,8 @@
 """Checkpoints: the same content in every cell, bit by bit, so that what another cell saved can be held against it.
 
 It is made by whole-number arithmetic, and not of the run's seed: random numbers differ between releases, seeds between
-runs. Files are read with `weights_only`, which
-runs nothing that they contain; before torch 2.6 that promise could be broken (CVE-2025-32434), so there only a file
-that this very run wrote is read.
+runs. Files are read with `weights_only`, which runs nothing that they contain; before torch 2.6 that promise could be
+broken (CVE-2025-32434), so there only a file that this very run wrote is read.
 """
 
 from __future__ import annotations

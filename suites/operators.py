@@ -47,7 +47,7 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> bool:
     seen = dispatched.seen(lambda: once(eager), place)
     for _ in range(WARM):
         once(call)
-    before = bench.device.conditions()
+    before = bench.device.conditions(work.index)
     try:
         events, generated = profiling.profiled(lambda: once(call), bench.device, steps)
     except RuntimeError as error:
@@ -68,7 +68,7 @@ def examine(bench: Bench, work: Work, call: Callable[..., Any]) -> bool:
         bench.row(work, "launches", None, "count", direction="equal", samples=steps, timer="profiler", why=why)
     else:
         bench.row(work, "launches", structure["launches"], "count", direction="equal", samples=steps, timer="profiler")
-    _times(bench, work, found, steps, timing.together([before, bench.device.conditions()]))
+    _times(bench, work, found, steps, timing.together([before, bench.device.conditions(work.index)]))
     _refuse(bench, work, elsewhere)
     if not backends.is_vague(bench.backend):
         return False

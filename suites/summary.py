@@ -17,7 +17,8 @@ REMARKS = {
     "unmeasurable": "a figure unmeasurable",
     "not deterministic": "not deterministic",
     "graph break": "a graph break",
-    " slowly: ": "a slow rank",
+    "slow rank: ": "a slow rank",
+    "slow link: ": "a slow link",
 }
 """What a note may say that needs a look though the case passed -> how it is counted."""
 COLUMNS = {
@@ -26,7 +27,7 @@ COLUMNS = {
     "roof": "share of the attainable rate",
     "MFU": "share of the peak",
     "MiB": "allocated at most",
-    "compile": "with an empty cache",
+    "compile": "with an empty cache, or as said",
     "breaks": "of the graph",
     "error": "against fp64, in units of plain PyTorch's, or of rounding",
 }
@@ -43,14 +44,14 @@ class Figures:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Take in a metric row, where it is one of those that are shown. Two figures of one column: the first stays."""
+        if any(remark in row["why"] for remark in REMARKS) and not any(row["why"] in note for note in self.notes):
+            self.notes.append(f"{row['metric']} {row['why']}")
         if row["metric"] not in _SHOWN or row["scope"]:  # an operator's error is not the load's
             return
         column, text = _SHOWN[row["metric"]]
         if row["value"] is not None:
             line = self.lines.setdefault((row["load"], row["shapes"], row["precision"]), {})
             line.setdefault(column, text(row["value"], row["unit"]))
-        if any(remark in row["why"] for remark in REMARKS) and not any(row["why"] in note for note in self.notes):
-            self.notes.append(f"{row['metric']} {row['why']}")
 
 
 def table(cases: Sequence[Case], figures: Mapping[str, Figures]) -> str:

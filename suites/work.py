@@ -45,6 +45,11 @@ class Work(Labels):
         return self.drive(forward, module) if self.drive else forward
 
     @property
+    def index(self) -> int:
+        """Which of the devices of its kind it runs on."""
+        return max((one.device.index or 0 for one in self.inputs), default=0)
+
+    @property
     def changes_itself(self) -> bool:
         """Whether a step moves parameters: calling it twice gives two results."""
         return self.drive is not None and hasattr(self.compute, "parameters")

@@ -25,7 +25,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _FAMILIES = (
     *("LD_", "GCONV_", "GLIBC_", "MALLOC_", "OPENSSL_", "PYTHON", "PYTEST_", "BASH_", "TORCHMATRIX_", "XDG_"),
     *("TORCH", "PYTORCH", "TRITON", "AOT", "OPENVINO_", "OV_", "IPEX_"),  # torch and what compiles for it
-    *("CUDA_", "CUBLAS", "CUDNN", "NCCL_", "HIP", "HSA_", "AMD_", "GPU_", "ROCBLAS_", "MIOPEN_", "RCCL_", "TENSILE_"),
+    *("CUDA_", "CUBLAS", "CUDNN", "NCCL_", "GLOO_", "CCL_", "GPU_"),
+    *("HIP", "HSA_", "AMD_", "ROCBLAS_", "ROCR_", "MIOPEN_", "RCCL_", "TENSILE_"),
     *("ZE_", "ZES_", "ZET_", "ZEL_", "SYCL_", "UR_", "IGC_", "ONEAPI_DEVICE_", "ONEDNN_", "DNNL_", "MKL_"),
     *("OMP_", "GOMP_", "KMP_", "OPENBLAS_"),
     *("ROCP", "ROCTRACER", "CUPTI_", "KINETO_", "INTEL_JIT_", "INTEL_LIBITTNOTIFY"),  # what tools are loaded by
@@ -34,7 +35,7 @@ _EXACT = frozenset(
     (
         *("ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS4", "IFS", "CDPATH", "LOCPATH", "NLSPATH"),
         *("HOME", "USER", "LOGNAME", "TMPDIR", "TMP", "TEMP", "PWD", "OLDPWD", "HF_HOME", "MPLCONFIGDIR"),
-        *("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE", "ROCR_VISIBLE_DEVICES"),
+        *("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE"),
         *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "HOSTALIASES", "RES_OPTIONS", "SSLKEYLOGFILE"),
         "OPENCL_LAYERS",
     )

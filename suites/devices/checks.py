@@ -73,9 +73,9 @@ def deep(module: ModuleType, seconds: float) -> Deep:
     """All checks under load of a device kind, within so many seconds and what a hung device is waited for."""
     found = Deep()
     places = list(module.places())
-    peak = _peak(module, found)
     before = {index: module.counters(index) for index in range(len(places))}
     try:
+        peak = _peak(module, found)
         for place in places:
             exact_product(place)
         _sustain(module, places, 0.7 * seconds, found, peak)

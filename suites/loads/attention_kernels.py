@@ -11,9 +11,11 @@ import pytest
 import torch
 from torch.nn import functional
 
-from suites.devices import products
+from suites.devices import products, sticky
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from suites.bench import Bench
 
 Attend = Callable[..., torch.Tensor]
@@ -24,7 +26,7 @@ _NAMES = {
     "cudnn": "CUDNN_ATTENTION",
 }
 
-_NONE = r"No viable backend|No available kernel"
+_NONE = r"No viable backend|No available kernel|derivative for \S+ is not implemented"
 """What torch says that has none of the kernels which are allowed (github.com/lucidrains/x-transformers/issues/143)."""
 
 
@@ -87,6 +89,12 @@ def grouped_exact(heads: int) -> Attend:
     return repeat
 
 
+def lacks(device: ModuleType, error: RuntimeError) -> bool:
+    """Whether an error says that torch has no such attention for the device; of a broken device none does."""
+    text = str(error)
+    return products.unwritten(device, text) or (not sticky(device, text) and re.search(_NONE, text) is not None)
+
+
 @contextmanager
 def forced(bench: Bench, kernel: str, precision: str) -> Iterator[None]:
     """Only this kernel is allowed inside; a skip where this torch or this device has none of it for the precision."""
@@ -95,9 +103,9 @@ def forced(bench: Bench, kernel: str, precision: str) -> Iterator[None]:
         try:
             functional.scaled_dot_product_attention(tile, tile, tile)
         except RuntimeError as error:
-            text = str(error).strip().splitlines()[0]
-            if not re.search(_NONE, text) and not products.unwritten(bench.device, str(error)):
+            if not lacks(bench.device, error):
                 raise
+            text = str(error).strip().splitlines()[0]
             pytest.skip(f"not applicable: no {kernel} attention for {precision} here: {text[:200]}")
         yield
 

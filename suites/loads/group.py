@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 import torch
@@ -46,8 +47,15 @@ class Group:
         return float(max(self.told(time.monotonic())))
 
     def conditions(self, _: int = 0) -> Dict[str, Any]:
-        """Of all their devices, in one statement: they take part in the exchange together."""
-        return timing.together(self.told(self.device.conditions(self.rank)))
+        """Of all their devices, in one statement: they take part in the exchange together.
+
+        What each counted of its throttling since it was started is summed, so that what grows shows and nothing else.
+        """
+        each = self.told(self.device.conditions(self.rank))
+        counted: Counter[str] = Counter()
+        for one in each:
+            counted.update(one.pop("throttled", None) or {})
+        return {**timing.together(each), "throttled": dict(counted) or None}
 
     def each(self, call: Callable[[], Any], number: int) -> List[List[float]]:
         """By rank, the seconds of each of `number` calls by its device's timer; the ranks begin each together."""

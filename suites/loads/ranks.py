@@ -24,9 +24,8 @@ from suites.loads.group import Group
 
 # What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. All else that refuses has failed.
 MAY_LACK = {"gloo": ("reduce_scatter", "all_to_all")}
-LEAST = (
-    10  # steps of its own work, whatever is asked for: of one or two the machine's other work would be the slow rank
-)
+LEAST = 10
+"""Steps of its own work, whatever is asked for: of one or two the machine's other work would be the slow rank."""
 SMALLEST, LARGEST = 256, 8192  # edges of the products that a rank computes by itself
 ENOUGH_S = 0.002  # that a product takes on the fastest rank: less is how fast a device is asked, not how it computes
 WARMING = 1 << 20  # bytes from which on an exchange heats anything: a smaller one settles sooner, or never

@@ -59,7 +59,8 @@ def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
         pytest.skip(f"not applicable: torch {torch.__version__} is built without torch.distributed")
     profile = bench.cell.profile
     bench.device.reset_peak()  # what this process keeps for later, the ranks cannot have
-    fitting, stop = sizes(profile, bench.device.place(), bench.device.free_memory() or bench.device.memory(), ranks)
+    free = bench.device.free_memory()
+    fitting, stop = sizes(profile, bench.device.place(), bench.device.memory() if free is None else free, ranks)
     settings = {
         "ranks": ranks,
         "device": bench.device.__name__.rpartition(".")[2],
@@ -126,7 +127,7 @@ def test_straggler(bench: Bench, answers: Answers) -> None:
     # No noise that makes it unmeasurable makes it so slow, and what throttles is slow for a reason.
     assert ratio <= TOO_SLOW, f"{COLLECTIVE}: {told}"
     if ratio > SLOW:
-        bench.note(told)
+        bench.note(f"slow rank: {told}")
 
 
 def test_pairs(bench: Bench, answers: Answers) -> None:
@@ -215,7 +216,7 @@ def slow_ranks(rates: Mapping[Pair, float], ranks: int) -> List[str]:
         for way, own in ways.items():
             if others and len(own) == ranks - 1 and max(own) < statistics.median(others) / 2:
                 usual = statistics.median(others)
-                found.append(f"rank {rank} {way} slowly: {max(own):.3g} GB/s at best, {usual:.3g} between the others")
+                found.append(f"slow rank: {rank} {way} {max(own):.3g} GB/s at best, {usual:.3g} between the others")
     return found
 
 
@@ -223,7 +224,9 @@ def slow_pairs(rates: Mapping[Pair, float]) -> List[str]:
     """The pairs that are slower than half of the median."""
     usual = statistics.median(rates.values()) if rates else 0.0
     slow = {pair: rate for pair, rate in rates.items() if rate < usual / 2}
-    return [f"rank {sender} -> {to} has {rate:.3g} of {usual:.3g} GB/s" for (sender, to), rate in slow.items()]
+    return [
+        f"slow link: rank {sender} -> {to} has {rate:.3g} of {usual:.3g} GB/s" for (sender, to), rate in slow.items()
+    ]
 
 
 def _told(ranks: List[int]) -> str:

@@ -11,11 +11,13 @@ import pytest
 from bench_code import bench_code, held
 
 from orchestrator import axes, formats
+from orchestrator.images.steering import left_out
 from orchestrator.results import context as results_context
 from orchestrator.results.bundle import read_bundle
 from orchestrator.results.metrics import read_metrics
 from orchestrator.vocabulary import Cause, Outcome
 from suites import bundle, context, exits
+from suites.devices import NAMES, adapter
 from suites.versions import agrees
 
 
@@ -242,3 +244,8 @@ def test_a_row_of_each_kind_decodes_with_its_context(snippet: Callable[..., subp
     assert set(context.CONTEXT) <= valued
     measured = [row for row in read.rows if row.metric in context.CONTEXT and row.value is not None]
     assert {row.conditions.clock_mhz for row in measured if row.conditions is not None} == {1980.0}
+
+
+def test_no_variable_that_a_cell_reports_comes_from_a_ready_image() -> None:
+    told = {start for name in NAMES for start in adapter(name).VARIABLES} - {"NVIDIA_", "ONEAPI_"}
+    assert {start for start in told if not left_out({f"{start}X": ""})} == set()

@@ -90,7 +90,7 @@ def test_what_needs_a_look_comes_first() -> None:
         "odd": figures(("latency", None, "ms"), ("tflops", None, "TFLOP/s"), why=unmeasurable),
         "wild": Figures(notes=["not deterministic"]),
         "broken": Figures(notes=["graph break: print"]),
-        "late": Figures(notes=["rank 1 sends slowly: 4 GB/s at best, 20 between the others"]),
+        "late": Figures(notes=["slow rank: 1 sends 4 GB/s at best, 20 between the others"]),
         "wrong": figures(
             ("roofline", 1.4, "fraction"), why="data error: 1.4 of what is attainable, 1.02 at most can be"
         ),
@@ -125,6 +125,13 @@ def test_an_operators_error_is_not_the_loads() -> None:
 
     assert table([case("a", "passed")], {"a": found}).splitlines()[2].split() == ["a", "passed", "1"]
     assert len(found.lines) == 1
+
+
+def test_a_figure_that_is_not_shown_and_could_not_be_measured_is_a_remark() -> None:
+    found = figures(("straggler", None, "ratio"), why="unmeasurable: noise")
+    found.add(row("pair_gbps", None, "GB/s", why="unmeasurable: heat", scope="rank 0 -> 1"))
+
+    assert found.notes == ["straggler unmeasurable: noise", "pair_gbps unmeasurable: heat"]
 
 
 def test_what_a_cache_had_is_no_cold_compile_and_no_remark() -> None:

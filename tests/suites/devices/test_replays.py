@@ -31,7 +31,8 @@ SURFACE = {
     **{
         name: lambda one, name=name: getattr(one, name)()
         for name in (
-            *("count", "why_missing", "place", "places", "exact", "title", "memory", "free_memory", "reset_peak"),
+            *("count", "why_missing", "place", "places", "exact", "title", "memory", "free_memory"),
+            *("clear", "reset_peak"),
             *("peak", "units", "firmware", "observe", "synchronise", "timer", "e4m3"),
         )
     },
@@ -65,6 +66,7 @@ def fields(name: str) -> dict[str, str]:
 def torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A torch with nothing in it, for the adapters; what is called of it is noted in `calls`."""
     made = SimpleNamespace(__version__="2.13.0", calls=[], backends=SimpleNamespace(), version=SimpleNamespace())
+    made._C = SimpleNamespace(**noted(made, "_cuda_clearCublasWorkspaces"))
     monkeypatch.setitem(sys.modules, "torch", made)
     monkeypatch.setattr(checks, "exact_product", lambda place: made.calls.append(f"exact product on {place}"))
     monkeypatch.setattr(checks, "deep", lambda module, seconds: (module.__name__, seconds))
@@ -175,6 +177,7 @@ def test_nvidia(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (facts["gpu_arch"], facts["gpu_link"], facts["nccl"]) == ("sm_90", "4x16 of 4x16", "2.27.3")
     assert ("synchronize", 1) in torch.calls
     assert [call for call in torch.calls if call[0] == "reset_peak_memory_stats"]
+    assert ("_cuda_clearCublasWorkspaces",) in torch.calls
 
 
 def tree(folder: Path, texts: dict[str, str]) -> Path:

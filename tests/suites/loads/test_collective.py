@@ -60,7 +60,7 @@ for row in timed:
     assert row["samples"] >= 3 and row["warmup"] > 3 and row["timer"] == "perf_counter", row
     assert set(row["conditions"]) == {"clock_mhz", "temperature_c", "power_w", "throttle"}, row
     assert row["valid"] or row["why"].startswith("unmeasurable: "), row
-    assert (row["spread"] is None) == (row["metric"] in {"algbw", "busbw", "pair_gbps"}), row
+    assert row["spread"]["minimum"] > 0, row
 """
     held(snippet, 3, "", checks)
 
@@ -80,7 +80,7 @@ def rows():
 
 def test_an_exchange_that_cannot_be_measured_has_rows_that_say_so(snippet: Snippet) -> None:
     done = snippet(f"""{HEAD}{TIMED}
-took = Timed(None, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD, "it throttled")
+took = Timed(None, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD, "it throttled", [1e-3])
 given = [{{"rank": rank, "bytes": 1000, "form": "list", "error": 0.0, "senders": [], "timed": dataclasses.asdict(took)}}
          for rank in range(2)]
 load.test_operation(bench, {{"": [], "all_gather": given}}, "all_gather")
@@ -89,8 +89,9 @@ for name in ("latency", "algbw", "busbw"):
     assert (row["value"], row["valid"], row["why"]) == (None, False, "unmeasurable: it throttled"), row
     assert row["model"] == "all_gather of a list", row
 assert rows()["latency"]["spread"]["minimum"] == 1.0
-assert "timed with the copies of a list: this build takes no tensor" in bench.figures[""], bench.figures
-given[0]["form"], given[0]["timed"] = "tensor", dataclasses.asdict(dataclasses.replace(took, seconds=1e-6, why=""))
+assert "timed with the copies of a list: this build takes no tensor" in bench.figures[""].notes, bench.figures
+fast = dataclasses.replace(took, seconds=1e-6, why="", taken=[1e-6])
+given[0]["form"], given[0]["timed"] = "tensor", dataclasses.asdict(fast)
 load.test_operation(bench, {{"": [], "all_gather": given}}, "all_gather")
 assert (rows()["algbw"]["value"], rows()["busbw"]["value"], rows()["busbw"]["model"]) == (1.0, 0.5, "all_gather")
 """)
@@ -108,7 +109,7 @@ def straggler(samples, conditions=UNREAD):
         load.test_straggler(bench, {{"": [], "own work": given}})
     except AssertionError as found:
         return str(found), rows()["straggler"]
-    return ", ".join(bench.figures[""]), rows()["straggler"]
+    return ", ".join(bench.figures[""].notes), rows()["straggler"]
 said, row = straggler([1.0] * 10)
 assert row["shapes"] == "512x512 on 2 ranks"
 assert (said, row["value"], row["spread"]["p50"], row["warmup"], row["valid"]) == ("", 1.0, 1.0, 9, True)
@@ -187,8 +188,8 @@ def test_a_rank_that_sends_slowly(snippet: Snippet) -> None:
     )
     checks = """
 assert told(load.test_pairs) == ""
-said = bench.figures[""]
-assert any(one.startswith("rank 1 sends slowly: ") for one in said), said
+said = bench.figures[""].notes
+assert any(one.startswith("slow rank: 1 sends ") for one in said), said
 """
     held(snippet, 3, fault, checks)
 
@@ -213,11 +214,11 @@ def rates(slow):
 assert load.slow_ranks(rates(lambda sender, to: False), 3) == []
 both = rates(lambda sender, to: 1 in (sender, to))
 slowly = "4 GB/s at best, 20 between the others"
-assert load.slow_ranks(both, 3) == [f"rank 1 sends slowly: {{slowly}}", f"rank 1 receives slowly: {{slowly}}"]
-assert load.slow_ranks(rates(lambda sender, to: to == 2), 3) == [f"rank 2 receives slowly: {{slowly}}"]
+assert load.slow_ranks(both, 3) == [f"slow rank: 1 sends {{slowly}}", f"slow rank: 1 receives {{slowly}}"]
+assert load.slow_ranks(rates(lambda sender, to: to == 2), 3) == [f"slow rank: 2 receives {{slowly}}"]
 one = rates(lambda sender, to: (sender, to) == (1, 2))
 assert load.slow_ranks(one, 3) == [], "it sends well to another: the link is slow"
-assert load.slow_pairs(one) == ["rank 1 -> 2 has 4 of 20 GB/s"]
+assert load.slow_pairs(one) == ["slow link: rank 1 -> 2 has 4 of 20 GB/s"]
 assert load.slow_pairs(rates(lambda sender, to: False)) == []
 sends = rates(lambda sender, to: sender == 1)
 del sends[1, 0]
@@ -248,12 +249,12 @@ assert load.sizes("deep", "cuda", 1, 2)[0] == [KIB]
 
 def test_where_the_sizes_end_a_row_says_why(snippet: Snippet) -> None:
     done = snippet(f"""{HEAD}{TIMED}
-took = Timed(1e-3, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD)
+took = Timed(1e-3, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD, "", [1e-3])
 one = {{"bytes": 1000, "form": "tensor", "error": 0.0, "senders": [], "timed": dataclasses.asdict(took)}}
 given = [{{**one, "rank": rank}} for rank in range(2)]
 stop = [{{"bytes": 4 << 30, "why": "there is no room"}}]
 load.test_operation(bench, {{"": [], "all_gather": given, "stop": stop}}, "all_gather")
-assert bench.figures[""][-1] == "not tried from 4 GiB on: there is no room"
+assert bench.figures[""].notes[-1] == "not tried from 4 GiB on: there is no room"
 row = rows()["algbw"]
 assert (row["value"], row["valid"], row["why"]) == (None, False, "not tried: there is no room"), row
 assert row["shapes"] == "4294967296 bytes on 2 ranks", row

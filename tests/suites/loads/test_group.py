@@ -22,12 +22,12 @@ class Store(dict):
             time.sleep(0.001)
         return self[name]
 noted = []
-def device(times, throttle=None):
-    given = iter(times)
+def device(times, throttle=None, counts=()):
+    given, counted = iter(times), iter(counts)
     def samples(call, number):
         call()
         return [next(given) for _ in range(number)]
-    conditions = lambda index: {**UNREAD, "throttle": throttle}
+    conditions = lambda index: {**UNREAD, "throttle": throttle, "throttled": next(counted, None)}
     return SimpleNamespace(STATISTIC="median", timer=lambda: "told", samples=samples, conditions=conditions)
 def both(first, second, act):
     store, barrier, found = Store(), threading.Barrier(2, timeout=60), {}
@@ -61,6 +61,20 @@ from itertools import repeat
 cool, hot = device(repeat(1e-3), []), device(repeat(1e-3), ["hardware thermal slowdown"])
 one, other = both(cool, hot, lambda group: group.timed(lambda: None, 4, "smoke"))
 assert one == other and one.why == "the device throttled: hardware thermal slowdown", one
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_a_device_counted_before_is_no_throttling_and_what_it_counts_meanwhile_is(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}
+from itertools import count, repeat
+act = lambda group: group.timed(lambda: None, 4, "smoke")
+never, once = repeat({{"a": 0}}), repeat({{"a": 7, "b": 1}})
+one, other = both(device(repeat(1e-3), counts=never), device(repeat(1e-3), counts=once), act)
+assert one == other and (one.why, one.seconds) == ("", 1e-3), one
+never, more = repeat({{"a": 9}}), ({{"a": number}} for number in count(1))
+one, other = both(device(repeat(1e-3), counts=never), device(repeat(1e-3), counts=more), act)
+assert one == other and one.why == "the device throttled: a", one
 """)
     assert done.returncode == 0, done.stderr
 

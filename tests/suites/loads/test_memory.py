@@ -143,15 +143,16 @@ def test_a_devices_allocator_that_fragments_or_tells_nothing_is_found(
 
 def test_the_peaks_of_a_load_on_a_device_are_all_told(snippet: Callable[..., Result]) -> None:
     code = """
+from suites.timing import UNREAD
 allocator = on(Allocator(ALWAYS))
 torch.empty(1 << 20, torch.uint8, "cuda")
 work = Work("l", "32x32", "fp32", "m", "1", torch.tanh, ())
-bench._write_peaks(work, None)
+bench._write_peaks(work, None, UNREAD)
 size = (1 << 20) + 512
 want = {"memory_peak": (5 << 20) + size, "memory_reserved": (20 << 20) + size, "memory_requested": 5 << 20}
 assert rows() == want, rows()
 torch.cuda.memory_stats = lambda: {}
-bench._write_peaks(Work("other", "32x32", "fp32", "m", "1", torch.tanh, ()), None)
+bench._write_peaks(Work("other", "32x32", "fp32", "m", "1", torch.tanh, ()), None, UNREAD)
 assert [row["metric"] for row in written() if row["load"] == "other"] == ["memory_peak"]
 """
     held(snippet(DEVICE + code))
