@@ -37,7 +37,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str],
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     tiny = (TINY / "suites" / "__main__.py").read_text()
-    (package / "__main__.py").write_text(COUNTING + tiny.replace('"backends": []', f'"backends": [{USE}]'))
+    (package / "__main__.py").write_text(COUNTING + tiny.replace('"backends": backends', f'"backends": [{USE}]'))
     engine, root = ProcessEngine(), tmp_path / "compile"
 
     said: list[str] = []
