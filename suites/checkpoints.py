@@ -40,6 +40,7 @@ _DTYPES = [
     "uint32",
     "uint64",
 ]
+_NAMES = (*_DTYPES, "layer.weight", "layer.steps")
 _NOT_IN_EVERY_TORCH = ("float8_e4m3fn", "float8_e5m2", "uint16", "uint32", "uint64")
 
 
@@ -77,17 +78,29 @@ def save(path: Path, tensors: Dict[str, torch.Tensor]) -> None:
 
 
 def load(path: Path, place: str) -> Dict[str, torch.Tensor]:
-    """What a checkpoint holds; ValueError when it is none of ours, or cannot be read any more."""
+    """What a checkpoint holds; ValueError when it is none of ours, or cannot be read any more.
+
+    Nothing that the file says is repeated: it may come from anywhere, and torch's advice is to trust it.
+    """
+    if not path.is_file():  # a pipe would be waited for
+        raise ValueError(f"{path}: no such file")
     options: Dict[str, Any] = {"map_location": place, "weights_only": True}
     with path.open("rb") as file:
         try:
             whole = torch.load(file, **options)
-        except Exception as error:  # of a file that was cut off torch says `[Errno 22] Invalid argument`
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ValueError(f"{path}: damaged, or no checkpoint: {said}") from error
-    if not isinstance(whole, dict) or whole.get("version") != VERSION or not isinstance(whole.get("tensors"), dict):
+        except Exception as error:
+            raise ValueError(f"{path}: damaged, or no checkpoint ({type(error).__name__})") from error
+    version, tensors = (whole.get("version"), whole.get("tensors")) if isinstance(whole, dict) else (None, None)
+    if type(version) is not int or version != VERSION or not isinstance(tensors, dict):
         raise ValueError(f"{path}: no checkpoint of this suite, version {VERSION}")
-    return {str(name): one for name, one in whole["tensors"].items() if isinstance(one, torch.Tensor)}
+    strange = sum(name not in _NAMES or not _plain(one) for name, one in tensors.items())
+    if strange:
+        raise ValueError(f"{path}: {strange} of its {len(tensors)} entries are in no checkpoint of version {VERSION}")
+    return dict(tensors)
+
+
+def _plain(one: Any) -> bool:
+    return isinstance(one, torch.Tensor) and one.layout is torch.strided and not one.is_meta
 
 
 def unsafe() -> str:

@@ -24,11 +24,12 @@ _OF_A_RELEASE = re.compile(r"[A-Z0-9]+_VERSION", re.ASCII)  # CUDA_VERSION and i
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _FAMILIES = (
     *("LD_", "GCONV_", "GLIBC_", "MALLOC_", "OPENSSL_", "PYTHON", "PYTEST_", "BASH_", "TORCHMATRIX_", "XDG_"),
-    *("TORCH", "PYTORCH", "TRITON", "AOT", "OPENVINO_", "OV_", "IPEX_"),  # torch and what compiles for it
+    *("TORCH", "PYTORCH", "ATEN_", "THP_", "TP_", "LRU_CACHE_"),  # torch
+    *("TRITON", "AOT", "OPENVINO_", "OV_", "IPEX_", "DISABLE_"),  # what compiles for it
     *("CUDA_", "CUBLAS", "CUDNN", "NCCL_", "GLOO_", "CCL_", "GPU_"),
     *("HIP", "HSA_", "AMD_", "ROCBLAS_", "ROCR_", "MIOPEN_", "RCCL_", "TENSILE_"),
     *("ZE_", "ZES_", "ZET_", "ZEL_", "SYCL_", "UR_", "IGC_", "ONEAPI_DEVICE_", "ONEDNN_", "DNNL_", "MKL_"),
-    *("OMP_", "GOMP_", "KMP_", "OPENBLAS_"),
+    *("OMP_", "GOMP_", "KMP_", "OPENBLAS_", "GOTO_", "BLIS_", "FLEXIBLAS"),
     *("ROCP", "ROCTRACER", "CUPTI_", "KINETO_", "INTEL_JIT_", "INTEL_LIBITTNOTIFY"),  # what tools are loaded by
 )
 _EXACT = frozenset(

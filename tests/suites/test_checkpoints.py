@@ -98,6 +98,46 @@ for content in (Evil(), {{"version": 2, "tensors": Evil()}}, {{"version": 1, "te
     )
 
 
+def test_what_no_checkpoint_of_ours_holds_is_counted_and_never_repeated(snippet: Snippet) -> None:
+    held(
+        snippet(f"""{HEAD}
+ours = checkpoints.content()
+strange = [{{"a\\ud800b": ours["bool"]}}, {{"\\x1b[2J": ours["bool"]}}, {{7: ours["bool"]}}]
+strange += [{{"bool": "no tensor"}}, {{"float32": torch.eye(2).to_sparse()}}]
+for one in strange:
+    torch.save({{"version": 2, "tensors": {{**ours, **one}}}}, path)
+    number = len({{**ours, **one}})
+    try:
+        checkpoints.load(path, "cpu")
+    except ValueError as refusal:
+        assert str(refusal) == f"{{path}}: 1 of its {{number}} entries are in no checkpoint of version 2", refusal
+    else:
+        raise AssertionError(one)
+torch.save({{"version": torch.tensor([2, 2]), "tensors": ours}}, path)
+try:
+    checkpoints.load(path, "cpu")
+except ValueError as refusal:
+    assert str(refusal) == f"{{path}}: no checkpoint of this suite, version 2", refusal
+""")
+    )
+
+
+def test_a_pipe_is_not_waited_for(snippet: Snippet) -> None:
+    held(
+        snippet(f"""{HEAD}
+import os
+pipe = path.with_name("pipe")
+os.mkfifo(pipe)
+try:
+    checkpoints.load(pipe, "cpu")
+except ValueError as refusal:
+    assert str(refusal) == f"{{pipe}}: no such file"
+else:
+    raise AssertionError("it was read")
+""")
+    )
+
+
 @pytest.mark.parametrize(
     ("version", "safe"), [("1.13.0a0", False), ("2.5.1", False), ("2.6.0+debian", True), ("2.14.1", True)]
 )

@@ -61,4 +61,4 @@ def test_a_file_that_was_cut_off_is_said_to_be_damaged(suite: Suite, saved: Path
     outcome, message = loaded(suite, cut, tmp_path / "out")
 
     assert outcome == "failure"
-    assert message.startswith(f"ValueError: {cut}: damaged, or no checkpoint: ")
+    assert message.startswith(f"ValueError: {cut}: damaged, or no checkpoint (")

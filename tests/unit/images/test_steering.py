@@ -7,6 +7,11 @@ from orchestrator.images.steering import left_out, told
     "name",
     [
         "LD_PRELOAD",
+        "ATEN_CPU_CAPABILITY",
+        "LRU_CACHE_CAPACITY",
+        "TP_SOCKET_IFNAME",
+        "DISABLE_LLVM_OPT",
+        "GOTO_NUM_THREADS",
         "LD_AUDIT",
         "LD_DEBUG",
         "PYTHONPATH",
