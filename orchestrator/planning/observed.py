@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-import msgspec
-
 from orchestrator import axes, text
 from orchestrator.formats import SUMMARY, SummaryFile
 from orchestrator.model import Axes, Observation
@@ -115,7 +113,7 @@ def read(runs: Path) -> tuple[Observed, tuple[str, ...]]:
             cells = _cells(name, file)
         except FileNotFoundError:
             continue
-        except (Refused, OSError, RecursionError, ValueError, msgspec.MsgspecError) as error:
+        except (Refused, OSError, ValueError) as error:
             notes.append(f"note: {text.shown(str(file), 200)}: passed over: {text.one_line(str(error))}")
             continue
         read_ones += 1
@@ -124,7 +122,7 @@ def read(runs: Path) -> tuple[Observed, tuple[str, ...]]:
 
 
 def _cells(run: str, file: Path) -> Iterable[Observation]:
-    summary = msgspec.json.decode(read_plain(file, MAX_SUMMARY), type=SummaryFile, strict=True)
+    summary = text.read_json(read_plain(file, MAX_SUMMARY), SummaryFile)
     return [
         Observation(run=run, cell=cell.id, status=cell.status, axes=seen)
         for cell in summary.cells

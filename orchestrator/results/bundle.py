@@ -111,12 +111,14 @@ class _Reader:
         if data is None:
             return None
         try:
-            return msgspec.json.decode(data, type=kind, strict=True)
+            # As text, whole: what stands under a key that nobody reads is UTF-8 too, or the file is damaged.
+            return msgspec.json.decode(data.decode(), type=kind, strict=True)
         except msgspec.ValidationError as error:
             self.problems.append(f"{name} is not as its schema says: {text.one_line(str(error))}")
         except (msgspec.MsgspecError, RecursionError, ValueError) as error:
             # A file that ends in the middle is what a killed process leaves; any other bad byte is not.
-            if isinstance(error, msgspec.DecodeError) and "truncated" in str(error):
+            is_half_a_letter = isinstance(error, UnicodeDecodeError) and error.reason == "unexpected end of data"
+            if is_half_a_letter or (isinstance(error, msgspec.DecodeError) and "truncated" in str(error)):
                 self.gaps.append(f"{name} ends too early")
             else:
                 self.problems.append(f"{name} is not JSON: {text.one_line(str(error))}")

@@ -68,10 +68,10 @@ def read(folder: Path, cell: str) -> tuple[Attempt, Bundle]:
 def read_attempt(folder: Path) -> tuple[Attempt | None, str]:
     """The attempt that was committed in a folder, or None; and why, where a file is there that is not one."""
     try:
-        return msgspec.json.decode(read_plain(folder / formats.ATTEMPT, MAX_JSON), type=Attempt, strict=True), ""
+        return text.read_json(read_plain(folder / formats.ATTEMPT, MAX_JSON), Attempt), ""
     except FileNotFoundError:
         return None, ""
-    except (Refused, OSError, RecursionError, ValueError, msgspec.MsgspecError) as error:
+    except (Refused, OSError, ValueError) as error:
         return None, f"cannot be read: {text.one_line(str(error))}"
 
 
@@ -81,8 +81,8 @@ def _cell_of(folder: Path) -> str:
     if attempt is not None:
         return attempt.cell
     try:
-        return msgspec.json.decode(read_plain(folder / formats.CELL, MAX_JSON), type=CellFile).id
-    except (Refused, OSError, RecursionError, ValueError, msgspec.MsgspecError):
+        return text.read_json(read_plain(folder / formats.CELL, MAX_JSON), CellFile).id
+    except (Refused, OSError, ValueError):
         named = folder.parent.name if _ATTEMPT_FOLDER.fullmatch(folder.name) else folder.name
         return named if text.is_file_name(named) else ""
 

@@ -60,7 +60,7 @@ def _read_row(decoder: msgspec.json.Decoder[MetricRow], written: bytes, cell: st
     if len(written) > MAX_LINE:
         return None, f"longer than {MAX_LINE} bytes"
     try:
-        row = decoder.decode(written)
+        row = decoder.decode(written.decode())
     except msgspec.ValidationError as error:
         return None, _short(str(error))
     except (msgspec.MsgspecError, RecursionError, ValueError):

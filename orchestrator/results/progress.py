@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import Struct
 
+from orchestrator import text
 from orchestrator.formats import ProgressEnd, ProgressFinal, ProgressLine, ProgressStart
 from orchestrator.model import Case
 from orchestrator.results.files import MIB
@@ -40,7 +41,7 @@ def read_progress(data: bytes) -> Progress:
     final = None
     for written in whole:
         try:
-            line = decoder.decode(written)
+            line = decoder.decode(written.decode())
         except (msgspec.MsgspecError, RecursionError, ValueError):
             final = None
             bad += 1
@@ -58,7 +59,7 @@ def read_progress(data: bytes) -> Progress:
                 cases[line.test] = Case(name=line.test, outcome=line.outcome)
     notes = []
     if bad:
-        notes.append(f"{bad} lines are no progress lines")
+        notes.append(text.counting(bad, "line is no progress line", "lines are no progress lines"))
     if half:
         notes.append("half a line at the end was left out")
         final = None

@@ -156,6 +156,22 @@ def test_json_that_is_wrong_is_a_problem(
     assert any(problem.startswith(f"{name} {told}") for problem in found.problems), found.problems
 
 
+@pytest.mark.parametrize("name", [formats.CELL, formats.ENVIRONMENT, formats.STRUCTURE])
+def test_bytes_that_are_no_text_damage_a_file_though_nobody_reads_their_key(
+    tmp_path: Path, make: SimpleNamespace, name: str
+) -> None:
+    folder = make.bundle(tmp_path, files={formats.CHECKSUMS: None})
+    good = (folder / name).read_bytes()
+    (folder / name).write_bytes(good.replace(b"{", b'{"unread": "\xc3 tail", ', 1))
+
+    assert any(problem.startswith(f"{name} is not JSON") for problem in read_bundle(folder).problems)
+
+    half = good.replace(b"{", b'{"unread": "\xc3\xa9 tail", ', 1)
+    (folder / name).write_bytes(half[: half.index(b"\xc3") + 1])
+
+    assert f"{name} ends too early" in read_bundle(folder).gaps
+
+
 def test_json_that_ends_too_early_is_a_gap_which_a_crash_explains(tmp_path: Path, make: SimpleNamespace) -> None:
     folder = make.bundle(tmp_path, files={formats.CHECKSUMS: None})
     whole = (folder / formats.ENVIRONMENT).read_bytes().rstrip(b"\n")

@@ -44,10 +44,11 @@ def test_a_good_row(make: SimpleNamespace) -> None:
         ('"1.5"', "Expected `float | null`, got `str`: `value`"),
         ("true", "Expected `float | null`, got `bool`: `value`"),
         ("null", "it is called valid and has no value"),
+        ('1.5, "unread": "\xc3"', "no JSON (NaN and Infinity are none)"),
     ],
 )
 def test_a_value_that_is_no_figure_is_rejected_and_counted(make: SimpleNamespace, written: str, reason: str) -> None:
-    bad = lines(make, {"value": 77777}).replace(b"77777", written.encode())
+    bad = lines(make, {"value": 77777}).replace(b"77777", written.encode("latin-1"))
 
     found = read_metrics(lines(make, {"metric": "other"}) + bad, "c1")
 

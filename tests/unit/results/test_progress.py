@@ -52,12 +52,20 @@ def test_a_final_line_counts_only_as_the_last_one(after: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [b"\n", b"[]\n", b"\xff\n", b'{"event": "end", "test": "a", "outcome": "fine"}\n', b"[" * 5000 + b"\n"]
+    "bad",
+    [
+        b"\n",
+        b"[]\n",
+        b"\xff\n",
+        END.replace(b"{", b'{"unread": "\xc3", ', 1),
+        b'{"event": "end", "test": "a", "outcome": "fine"}\n',
+        b"[" * 5000 + b"\n",
+    ],
 )
 def test_bad_lines_are_counted_and_the_others_used(bad: bytes) -> None:
     progress = read_progress(START + bad + END + FINAL)
 
-    assert progress.notes == ("1 lines are no progress lines",)
+    assert progress.notes == ("1 line is no progress line",)
     assert progress.unread == 1
     assert progress.ended == 1
     assert progress.final is not None
