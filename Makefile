@@ -12,10 +12,10 @@ TORCH ?= torch==2.13.0
 run: .venv/run
 	$(BIN)/torchmatrix run --here
 
-# A unit test touches no engine, no torch load and no other process's files, so they run a core each.
+# A core each, but for the tests that build, pull and remove images: one engine has one store of them.
 test: .venv/test lint
-	$(BIN)/python -m pytest tests/unit --numprocesses=auto --dist=worksteal --durations=15
-	$(BIN)/python -m pytest --ignore=tests/unit --durations=15
+	$(BIN)/python -m pytest --ignore=tests/integration --numprocesses=auto --maxprocesses=8 --dist=worksteal --durations=15
+	$(BIN)/python -m pytest tests/integration --durations=15
 
 lint: .venv/test
 	$(BIN)/ruff check
