@@ -7,7 +7,7 @@ import lzma
 import random
 import zlib
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -265,6 +265,24 @@ def container_inspected(_: Path) -> Target:
     return Target("docker inspect", tuple(json.dumps(each).encode() for each in seeds), check)
 
 
+def container_ended(_: Path) -> Target:
+    """Killed by somebody: only where the first event of all says so."""
+    kill, die = (json.dumps({"Type": "container", "Action": action}).encode() for action in ("kill", "die"))
+    killed = watch.State(running=False, paused=False, exit_code=137, oom_killed=False)
+
+    def check(data: bytes) -> bool:
+        told = nullcontext(SimpleNamespace(iter_content=lambda _: (bytes([byte]) for byte in data)))
+        client = SimpleNamespace(base_url="http://engine", api_version="1.41", timeout=5, get=lambda *_, **__: told)
+
+        def parse() -> None:
+            if watch.killed_by_somebody(cast("APIClient", client), "c", killed):
+                assert json.loads(data.split(b"\n")[0])["Action"] == "kill"
+
+        return ours(parse)
+
+    return Target("engine's events", (kill + b"\n" + die + b"\n", die + b"\n", die + b"\n" + kill), check)
+
+
 def engine_version(_: Path) -> Target:
     seed = {"Version": "26.1.5+dfsg1", "ApiVersion": "1.45", "MinAPIVersion": "1.24", "Os": "linux"}
 
@@ -372,6 +390,7 @@ def answers(own: Callable[[str], Path]) -> tuple[Target, ...]:
         "answer": image_answer,
         "image": image_inspected,
         "container": container_inspected,
+        "events": container_ended,
         "version": engine_version,
         "borrowed": borrowed,
         "masking": masked,

@@ -32,7 +32,7 @@ READERS: Mapping[str, tuple[str, ...] | str] = {
     "engines/docker/connection.py": ("engine's version",),
     "engines/docker/frames.py": ("docker frames",),
     "engines/docker/tar.py": ("tar stream",),
-    "engines/docker/watch.py": "one bounded line of the engine's events, whose answers are played whole and in pieces",
+    "engines/docker/watch.py": ("docker inspect", "engine's events"),
     "engines/process/scratch.py": "the owner of a folder of this user's, as we wrote it",
     "images/docker.py": ("docker image inspect",),
     "images/index.py": ("index JSON", "index HTML"),
