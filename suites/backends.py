@@ -51,6 +51,15 @@ class Use:
     cached: Optional[Tuple[int, int]] = None
 
 
+def known() -> Tuple[str, ...]:
+    """The backends that torch knows here, and those that `ready` would import; none where there is no torch.compile."""
+    if not hasattr(torch, "compile"):
+        return ()
+    from torch._dynamo import list_backends
+
+    return tuple(sorted({*_PACKAGE, *list_backends(exclude_tags=())}))
+
+
 def ready(backend: str) -> None:
     """Make a backend known to torch. AssertionError when there is no such backend here."""
     if backend == "eager":

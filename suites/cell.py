@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Dict, Mapping
 
-from suites.request import DEVICES, PROFILES, Request
+from suites.request import DEVICES, PROFILES, Request, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ PRECISIONS = ("highest", "high", "medium")
 _LIMIT = 1 << 20  # bytes: a cell is a few hundred
 
 
-class CellError(ValueError):
+class CellError(UsageError):
     """cell.json cannot be used; the text says why."""
 
 

@@ -10,40 +10,51 @@ import tempfile
 from pathlib import Path
 from typing import Dict, Optional, Sequence
 
-from suites import cases, exits, observe
+from suites import cases, exits, observe, usage
 from suites.bundle import CELL, ENVIRONMENT, STRUCTURE, Bundle
-from suites.cell import Cell, CellError, named_by, requested
+from suites.cell import Cell, named_by, requested
 from suites.devices import DeviceMissing, pick
 from suites.junit import Case
-from suites.request import PROFILES, Request, parse
+from suites.request import PROFILES, Request, UsageError, parse
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the suite; the exit code is 0 all passed, 1 a test failed, 2 usage, 4 device missing or lost."""
-    request = parse(argv)
-    there = cases.read(Path(__file__).parent) or {}
-    if request.listing:
-        print(cases.listing(there, request.profile or PROFILES[-1], request.loads))
-        return exits.PASSED
-    unknown = [glob for glob in request.loads if not any(cases.fits(name, [glob]) for name in there)]
-    if unknown:
-        print(f"python -m suites: no load is named {', '.join(unknown)}: --list prints all", file=sys.stderr)
-        return exits.USAGE
     try:
-        cell = requested(request)
-        _with_environment(cell.axes.get("env", ""), argv)
-        bundle = Bundle((request.out or Path(tempfile.mkdtemp(prefix="suites-"))).absolute())
-    except (CellError, OSError) as error:
+        return _main(parse(argv), argv)
+    except UsageError as error:
         print(f"python -m suites: {error}", file=sys.stderr)
         return exits.USAGE
+
+
+def _main(request: Request, argv: Sequence[str]) -> int:
+    there = cases.read(Path(__file__).parent) or {}
+    if request.listing:
+        profile = request.profile or PROFILES[-1]
+        usage.hold_loads(there, profile, False, request.loads)
+        print(cases.listing(there, profile, request.loads))
+        return exits.PASSED
+    try:
+        cell = requested(request)
+        usage.hold_loads(there, cell.profile, cell.backend != "eager", request.loads)
+        usage.hold_checkpoints(there, cell, request)
+        _with_environment(cell.axes.get("env", ""), argv)
+    except OSError as error:
+        raise UsageError(str(error)) from None
     scratch = Path(tempfile.mkdtemp(prefix="suites-scratch-"))
     try:
         _own_caches(scratch)
-        code = _run(bundle, cell, request)
+        usage.hold_backend(request.backend)  # torch may read where its caches are as soon as it is imported
+        return _run(_bundle(request.out), cell, request)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    print(f"bundle: {bundle.folder}")
-    return code
+
+
+def _bundle(out: Optional[Path]) -> Bundle:
+    try:
+        return Bundle((out or Path(tempfile.mkdtemp(prefix="suites-"))).absolute())
+    except OSError as error:
+        raise UsageError(str(error)) from None
 
 
 def _run(bundle: Bundle, cell: Cell, request: Request) -> int:
@@ -64,7 +75,9 @@ def _run(bundle: Bundle, cell: Cell, request: Request) -> int:
         return _no_session(bundle, cell, exits.DEVICE, None)
     from suites import session
 
-    return session.run(bundle, cell, request, device)
+    code = session.run(bundle, cell, request, device)
+    print(f"bundle: {bundle.folder}")
+    return code
 
 
 def _no_session(bundle: Bundle, cell: Cell, code: int, case: Optional[Case]) -> int:
@@ -75,13 +88,26 @@ def _no_session(bundle: Bundle, cell: Cell, code: int, case: Optional[Case]) -> 
     if case is not None:
         bundle.progress(event="start", test=case.name)
         bundle.progress(event="end", test=case.name, outcome=case.outcome)
-        print(case.message, file=sys.stderr)
+        print(case.message, *_what_to_do(case), sep="\n", file=sys.stderr)
     bundle.put(CELL, named.document())
     bundle.put(ENVIRONMENT, environment)
     bundle.put(STRUCTURE, {"schema_version": 1, "backends": []})
     bundle.cases(named.id, [case] if case else [])
     bundle.seal(code, 1 if case else 0)
+    print(f"no load was run, the bundle says only why: {bundle.folder}")
     return code
+
+
+def _what_to_do(case: Case) -> Sequence[str]:
+    """What the suite needs where this interpreter lacks it as a whole, and how it comes there."""
+    lacks = [f"{exits.MISSING_PACKAGE}: No module named '{name}'" for name in ("torch", "pytest")]
+    if case.message not in lacks:
+        return ()
+    return (
+        f"the suite needs torch and pytest in the Python that runs it, which is {sys.executable}",
+        f"hint: `{sys.executable} -m pip install torch pytest`",
+        f"hint: or `uv pip install --python {sys.executable} torch pytest`; or run it with a Python that has them",
+    )
 
 
 def _import_word(error: BaseException) -> str:

@@ -15,6 +15,10 @@ DEFAULTS: Dict[str, Tuple[int, int]] = {"smoke": (256, 8), "standard": (2048, 50
 """Size and timed steps of each profile."""
 
 
+class UsageError(ValueError):
+    """What was asked for cannot be, or makes no sense; the text says why."""
+
+
 @dataclass(frozen=True)
 class Request:
     """The options as they were given; None where the cell or the profile decides."""

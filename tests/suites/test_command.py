@@ -39,6 +39,13 @@ def the_case(folder: Path) -> tuple[str, str | None]:
 def test_without_torch_the_bundle_says_so(tmp_path: Path) -> None:
     done = bare("--out", str(tmp_path))
     assert done.returncode == 1
+    assert done.stdout == f"no load was run, the bundle says only why: {tmp_path}\n"
+    said = done.stderr.splitlines()
+    assert said[:2] == [
+        "missing package: No module named 'torch'",
+        f"the suite needs torch and pytest in the Python that runs it, which is {sys.executable}",
+    ]
+    assert f"`uv pip install --python {sys.executable} torch pytest`" in said[3]
     assert the_case(tmp_path) == ("error", "missing package: No module named 'torch'")
     last = json.loads((tmp_path / bundle.PROGRESS).read_text().splitlines()[-1])
     assert last == {"event": "final", "exit": 1, "tests": 1}
@@ -51,6 +58,7 @@ def test_a_torch_that_cannot_load_its_libraries_is_told_by_the_library(tmp_path:
     done = bare("--out", str(out), before=f"sys.path.insert(0, {str(tmp_path)!r})")
     assert done.returncode == 1
     assert the_case(out) == ("error", "missing library: libcudart.so.13: cannot open shared object file")
+    assert "pip install" not in done.stderr, "there is a torch"
 
 
 def test_without_pytest_the_bundle_says_so(tmp_path: Path) -> None:
@@ -64,6 +72,7 @@ torch.backends = SimpleNamespace(mkldnn=SimpleNamespace(is_available=lambda: Tru
     done = bare("--out", str(tmp_path), before=torch)
     assert done.returncode == 1, done.stderr
     assert the_case(tmp_path) == ("error", "missing package: No module named 'pytest'")
+    assert "the suite needs torch and pytest" in done.stderr
 
 
 def test_a_cell_that_cannot_be_read_is_usage(tmp_path: Path) -> None:
@@ -83,7 +92,7 @@ def test_an_out_that_cannot_be_made_is_usage(tmp_path: Path) -> None:
 
 def test_without_out_the_folder_is_told(tmp_path: Path) -> None:
     done = bare(before=f"import os; os.environ['TMPDIR'] = {str(tmp_path)!r}")
-    told = Path(done.stdout.splitlines()[-1].removeprefix("bundle: "))
+    told = Path(done.stdout.splitlines()[-1].partition(": ")[2])
     assert (told / bundle.CHECKSUMS).is_file()
     assert [path for path in tmp_path.iterdir() if path != told] == []
 
@@ -101,8 +110,33 @@ def test_the_list_needs_no_torch_and_no_device(tmp_path: Path) -> None:
 def test_a_load_that_is_none_is_usage(tmp_path: Path) -> None:
     done = bare("--load", "matmul", "--load", "matmull", "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert done.stderr == "python -m suites: no load is named matmull: --list prints all\n"
+    assert done.stderr.startswith(
+        "python -m suites: no load is named matmull (did you mean matmul?): there are attention"
+    )
     assert not (tmp_path / "out").exists()
+
+
+def test_what_would_be_ignored_or_cannot_be_is_usage_before_anything_runs(tmp_path: Path) -> None:
+    for options, told in (
+        (("--list", "--load", "nothing"), "no load is named nothing: there are attention, "),
+        (("--load", "matmul", "--save-checkpoint", str(tmp_path / "c.pt")), "--save-checkpoint would be ignored, "),
+        (("--checkpoint", str(tmp_path / "none.pt")), f"--checkpoint {tmp_path / 'none.pt'}: no file"),
+    ):
+        done = bare(*options, "--out", str(tmp_path / "out"))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"python -m suites: {told}")
+        assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.torch
+def test_a_backend_that_is_misspelt_is_usage(suite: Suite, tmp_path: Path) -> None:
+    done = suite(*SMALL, "--backend", "inducter", "--load", "matmul.square", "--out", str(tmp_path / "out"))
+    if "has no torch.compile" in done.stdout:
+        pytest.skip("this torch has no torch.compile")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--backend inducter: there is no such backend (did you mean inductor?): known are aot_eager, " in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.torch

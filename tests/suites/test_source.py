@@ -34,7 +34,19 @@ def test_python_3_9_reads_it(path: Path) -> None:
 
 
 def test_the_modules_that_need_no_torch_do_not_import_it() -> None:
-    early = ("request", "cell", "bundle", "junit", "observe", "formulas", "timing", "summary", "expected", "command")
+    early = (
+        "request",
+        "cell",
+        "bundle",
+        "junit",
+        "observe",
+        "formulas",
+        "timing",
+        "summary",
+        "expected",
+        "command",
+        "usage",
+    )
     for name in early:
         tree = ast.parse((HERE / f"{name}.py").read_text())
         top = {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
