@@ -21,7 +21,7 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.output import keep_out, say
 from orchestrator.cli.report import report
-from orchestrator.errors import Interrupted, TorchmatrixError
+from orchestrator.errors import ExitCode, Interrupted, TorchmatrixError
 
 if TYPE_CHECKING:
     from orchestrator.model import Run
@@ -50,7 +50,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Build the images, run the smoke suite in each cell, merge the results."""
     from orchestrator.engines.registry import ENGINES
     from orchestrator.reports import overview
-    from orchestrator.results.outcome import exit_code
+    from orchestrator.results.outcome import exit_code, nothing_ran
     from orchestrator.running import lock
     from orchestrator.running.cells import is_done
     from orchestrator.running.run import engine_of, run_plan, suites_folder
@@ -100,7 +100,10 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
                     error.hint = f"`{whole}` does the rest"
                 raise
             report(done, folder, as_json=as_json, asked=asked)
-    sys.exit(exit_code(done, here=here))
+    code = exit_code(done, here=here)
+    if code is ExitCode.NOTHING_SELECTED:
+        raise nothing_ran(done, str(folder))
+    sys.exit(code)
 
 
 def _other(option: str, value: Path | str | None, default: Path | None) -> tuple[str, ...]:
