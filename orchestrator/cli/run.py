@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from orchestrator.model import Run
 
 
+_RESUME = "Finish the run in this folder, or of this id in --runs, by the engine, --here and --no-compile-cache it had."
+
+
 @click.command()
 @options(file_option, select_option, tier_option, engine_option, jobs_option, json_option)
 @click.option("--here", is_flag=True, help="Ask only for what this machine can run: an unplaced row is no failure.")
 @click.option("--no-compile-cache", is_flag=True, help="Compile everything anew, and keep nothing of it.")
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of the matrix.")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Finish the run in this folder.")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help=_RESUME)
 @click.option("--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs go.")
 def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     file: Path,
@@ -51,16 +54,20 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from orchestrator.engines.registry import ENGINES
     from orchestrator.reports import overview
     from orchestrator.results.outcome import exit_code, nothing_ran
+    from orchestrator.running import folder as run_folder
     from orchestrator.running import lock
     from orchestrator.running.cells import is_done
-    from orchestrator.running.run import engine_of, run_plan, suites_folder
+    from orchestrator.running.run import asked_of, engine_of, run_plan, suites_folder
     from orchestrator.running.secret_files import laid_out
 
     if select and (resume or plan_file):
         raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
+    resume = run_folder.named(resume, runs) if resume else None
     with ExitStack() as held:  # the run's lock, to the end: what is read of the run and its page are of one writer
         if resume:
             held.enter_context(lock.held_again(resume))
+            first = asked_of(resume)
+            here, no_compile_cache = here or first.here, no_compile_cache or not first.compile_cache
         given = resume / "plan.json" if resume else plan_file
         begun = engine_of(resume) if resume and not engine else None
         engine = begun if begun in ENGINES else engine
@@ -91,6 +98,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
                     jobs=jobs,
                     secrets=secrets,
                     compile_cache=not no_compile_cache,
+                    here=here,
                     merged=merged.append,
                 )
             except TorchmatrixError as error:

@@ -37,6 +37,7 @@ def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, onl
     """
     from orchestrator.engines.owner import this_process
     from orchestrator.engines.process.scratch import make_scratch, remove_scratch
+    from orchestrator.running.folder import named
     from orchestrator.running.foreground import foreground
     from orchestrator.running.run import suites_folder
     from orchestrator.running.secret_files import laid_out
@@ -50,7 +51,7 @@ def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, onl
         task_of,
     )
 
-    place = run or newest_with(runs, cell)
+    place = named(run, runs) if run else newest_with(runs, cell)
     with foreground() as front, ExitStack() as undo:
         found = find_cell(read_plan(place / "plan.json"), cell, place)
         attempt = last_attempt(place, found)
