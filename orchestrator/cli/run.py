@@ -21,10 +21,13 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.output import keep_out, say
 from orchestrator.cli.report import report
-from orchestrator.errors import Interrupted, TorchmatrixError
+from orchestrator.errors import ExitCode, Interrupted, TorchmatrixError
 
 if TYPE_CHECKING:
     from orchestrator.model import Run
+
+
+_RESUME = "Finish the run in this folder, or of this id in --runs, by the engine, --here and --no-compile-cache it had."
 
 
 @click.command()
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--here", is_flag=True, help="Ask only for what this machine can run: an unplaced row is no failure.")
 @click.option("--no-compile-cache", is_flag=True, help="Compile everything anew, and keep nothing of it.")
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of the matrix.")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Finish the run in this folder.")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help=_RESUME)
 @click.option("--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs go.")
 def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     file: Path,
@@ -50,17 +53,21 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Build the images, run the smoke suite in each cell, merge the results."""
     from orchestrator.engines.registry import ENGINES
     from orchestrator.reports import overview
-    from orchestrator.results.outcome import exit_code
+    from orchestrator.results.outcome import exit_code, nothing_ran
+    from orchestrator.running import folder as run_folder
     from orchestrator.running import lock
     from orchestrator.running.cells import is_done
-    from orchestrator.running.run import engine_of, run_plan, suites_folder
+    from orchestrator.running.run import asked_of, engine_of, run_plan, suites_folder
     from orchestrator.running.secret_files import laid_out
 
     if select and (resume or plan_file):
         raise click.UsageError("`--select` chooses from the matrix: `--plan` and `--resume` run all of their plan")
+    resume = run_folder.named(resume, runs) if resume else None
     with ExitStack() as held:  # the run's lock, to the end: what is read of the run and its page are of one writer
         if resume:
             held.enter_context(lock.held_again(resume))
+            first = asked_of(resume)
+            here, no_compile_cache = here or first.here, no_compile_cache or not first.compile_cache
         given = resume / "plan.json" if resume else plan_file
         begun = engine_of(resume) if resume and not engine else None
         engine = begun if begun in ENGINES else engine
@@ -91,6 +98,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
                     jobs=jobs,
                     secrets=secrets,
                     compile_cache=not no_compile_cache,
+                    here=here,
                     merged=merged.append,
                 )
             except TorchmatrixError as error:
@@ -100,7 +108,10 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
                     error.hint = f"`{whole}` does the rest"
                 raise
             report(done, folder, as_json=as_json, asked=asked)
-    sys.exit(exit_code(done, here=here))
+    code = exit_code(done, here=here)
+    if code is ExitCode.NOTHING_SELECTED:
+        raise nothing_ran(done, str(folder))
+    sys.exit(code)
 
 
 def _other(option: str, value: Path | str | None, default: Path | None) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from orchestrator import text
 from orchestrator.cli.inputs import read_plan, site_in_force
 from orchestrator.cli.options import options, runs_option
 from orchestrator.cli.output import say, show
-from orchestrator.errors import InfrastructureError, InputError
+from orchestrator.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from orchestrator.engines.process.scratch import Scratch
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("cell", metavar="CELL")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
-@click.option("--run", type=click.Path(path_type=Path), metavar="RUN", help="Of this run; default: the newest.")
+@click.option(
+    "--run", type=click.Path(path_type=Path), metavar="RUN", help="Of this run; default: the newest in which CELL ran."
+)
 @options(runs_option)
 @click.option("--print", "only_print", is_flag=True, help="Print a script that does the same, and run nothing.")
 def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, only_print: bool) -> None:
@@ -35,12 +37,21 @@ def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, onl
     """
     from orchestrator.engines.owner import this_process
     from orchestrator.engines.process.scratch import make_scratch, remove_scratch
+    from orchestrator.running.folder import named
     from orchestrator.running.foreground import foreground
     from orchestrator.running.run import suites_folder
     from orchestrator.running.secret_files import laid_out
-    from orchestrator.running.shell import clear_away, find_cell, last_attempt, place_of, sweep_shells, task_of
+    from orchestrator.running.shell import (
+        clear_away,
+        find_cell,
+        last_attempt,
+        newest_with,
+        place_of,
+        sweep_shells,
+        task_of,
+    )
 
-    place = run or _newest(runs)
+    place = named(run, runs) if run else newest_with(runs, cell)
     with foreground() as front, ExitStack() as undo:
         found = find_cell(read_plan(place / "plan.json"), cell, place)
         attempt = last_attempt(place, found)
@@ -61,15 +72,6 @@ def shell(cell: str, command: tuple[str, ...], run: Path | None, runs: Path, onl
         undo.callback(clear_away, task, opened, os.environ)
         code = front.run(opened.argv, opened.env, opened.cwd)
     sys.exit(code)
-
-
-def _newest(runs: Path) -> Path:
-    from orchestrator.running.runs import list_runs
-
-    found = list_runs(runs)
-    if not found:
-        raise InputError("there is no run", place=str(runs), hint="`--run RUN`, or `--runs FOLDER`")
-    return Path(found[0].path)
 
 
 def _image_of(cell: "PlannedCell", attempt: "Attempt") -> "Image":

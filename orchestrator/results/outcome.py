@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from orchestrator.errors import ExitCode
+from orchestrator.errors import ExitCode, NothingSelected
 from orchestrator.model import CellResult, PlannedCell, Run
 from orchestrator.vocabulary import Status, Tier
 
@@ -32,6 +32,17 @@ def exit_code(run: Run, *, here: bool) -> ExitCode:
     if not any(_is_fine(result) for result in run.results):
         return ExitCode.NOTHING_SELECTED
     return ExitCode.GOOD
+
+
+def nothing_ran(run: Run, place: str) -> NothingSelected:
+    """The error of a run in which no cell could run; each cell's own reason is in its report, which lies at `place`."""
+    found = ", ".join(f"{number} {status}" for status, number in counts(run).items() if number)
+    return NothingSelected(
+        f"nothing was run: {found or 'no cell was planned'}",
+        place=place,
+        cause=next((result.reason for result in run.results if result.reason), ""),
+        hint="`torchmatrix plan` says where each cell can run; choose others with `--select`",
+    )
 
 
 def _is_fine(result: CellResult) -> bool:

@@ -48,6 +48,11 @@ def start_in(name: str) -> datetime | None:
         return None
 
 
+def named(asked: Path, runs: Path) -> Path:
+    """The folder of the run that a person names: by its path, or by its id alone where it lies in `runs`."""
+    return runs / asked if start_in(str(asked)) and not asked.exists() else asked
+
+
 def make(runs: Path) -> None:
     """The folder of runs, made where it is missing."""
     check_name(runs)

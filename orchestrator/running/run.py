@@ -5,12 +5,13 @@ Nothing is decided here: engines say what they saw, `results.judge` says what it
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from orchestrator import disk, text
 from orchestrator.axes import image_axes
@@ -30,6 +31,15 @@ from orchestrator.settings import Site
 from orchestrator.vocabulary import Step
 
 Say = Callable[[str], None]
+
+_HERE, _NO_CACHE = "--here", "--no-compile-cache"
+
+
+class Begun(Struct, frozen=True, kw_only=True):
+    """What a run was asked for beside its plan and its engine; a resumed run goes on with it."""
+
+    here: bool
+    compile_cache: bool
 
 
 def suites_folder() -> Path:
@@ -55,10 +65,12 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
     jobs: int = 2,
     secrets: Secrets = NONE,
     compile_cache: bool = True,
+    here: bool = False,
     merged: Callable[[Run], None] = lambda _: None,
 ) -> Run:
     """Runs the placed cells of the plan in the run folder `out`, whose lock is held, and merges what came of them.
 
+    `here` is only remembered: who resumes the run finds it by `asked_of`.
     With `resume`, the plan was read from `out`; committed cells stay as they are, what was begun is done anew. `merged`
     is told what came of it, also when it ends in an error; it is told nothing by a run that is refused.
     Raises Interrupted when a signal stopped it, after everything that was done is committed and merged, and
@@ -70,7 +82,7 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
         if resume:
             _resume(plan, out, log, engine, say)
         else:
-            _begin(plan, out, log, engine)
+            _begin(plan, out, log, engine, Begun(here=here, compile_cache=compile_cache))
         caches = CompileStore(site.cache / "compile", say) if compile_cache else None
         setting = cells.Setting(
             out=out, engine=engine, host=host, suites=suites, journal=log, secrets=secrets, caches=caches
@@ -107,22 +119,33 @@ def run_plan(  # noqa: PLR0913 - what a run is made of, each by name
 
 def engine_of(out: Path) -> str | None:
     """The engine that the run in the folder was begun with, where its journal tells."""
-    return next((line.detail.partition(" ")[0] for line in journal.read(out) if line.step is Step.PLAN), None)
+    return next((words[0] for words in _began(journal.read(out))), None)
 
 
-def _begin(plan: Plan, out: Path, log: journal.Journal, engine: Engine) -> None:
+def asked_of(out: Path) -> Begun:
+    """What else the run in the folder was asked for when it was begun."""
+    words = next(_began(journal.read(out)), [])
+    return Begun(here=_HERE in words, compile_cache=_NO_CACHE not in words)
+
+
+def _began(lines: Sequence[journal.Line]) -> Iterator[list[str]]:
+    """The engine, the digest of the plan, and what was asked beside them."""
+    return (line.detail.split(" ") for line in lines if line.step is Step.PLAN)
+
+
+def _begin(plan: Plan, out: Path, log: journal.Journal, engine: Engine, begun: Begun) -> None:
     """Writes the plan, before anything else is done."""
     if (out / folder.PLAN).exists():
         raise InputError("there is a run in this folder", place=str(out), hint=f"torchmatrix run --resume {out}")
     written = msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n"
-    with log.step(Step.PLAN, detail=f"{engine.name} {_digest(written)}"):
+    asked = [*[_HERE] * begun.here, *[_NO_CACHE] * (not begun.compile_cache)]
+    with log.step(Step.PLAN, detail=" ".join((engine.name, _digest(written), *asked))):
         folder.write(out / folder.PLAN, written)
 
 
 def _resume(plan: Plan, out: Path, log: journal.Journal, engine: Engine, say: Say) -> None:
     """Says what is done anew, and ends what the dead owner left running, which only the same engine can find."""
-    began = next((line.detail for line in log.before if line.step is Step.PLAN), engine.name)
-    first, _, digest = began.partition(" ")
+    first, digest, *_ = (*next(_began(log.before), [engine.name]), "")
     with folder.told(out / folder.PLAN):
         written = disk.read_bounded(out / folder.PLAN, MAX_PLAN)
     if digest and digest != _digest(written):

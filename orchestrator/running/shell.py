@@ -4,7 +4,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,8 +26,12 @@ from orchestrator.engines.task import Task
 from orchestrator.errors import InfrastructureError, InputError
 from orchestrator.formats import CELL
 from orchestrator.model import Attempt, Image, Plan, PlannedCell
+from orchestrator.results.merge import read_plan
 from orchestrator.running import attempts
+from orchestrator.running.folder import PLAN
+from orchestrator.running.runs import list_runs
 
+_NAMED = 5  # runs that an error names
 RUN = "shell"  # what the container, the processes and the scratch of a shell name as their run
 
 # The first that is there: a shell in which one can go back and forth, or what every image has.
@@ -70,6 +74,23 @@ def find_cell(plan: Plan, asked: str, place: Path) -> PlannedCell:
     known = dict.fromkeys(name for cell in plan.cells for name in (cell.id, *cell.name.split(", ")))
     raise InputError(
         f"`{text.shown(asked)}` is no cell of this run", place=str(place), hint=suggestion(asked, known) or "see `plan`"
+    )
+
+
+def newest_with(runs: Path, asked: str) -> Path:
+    """The newest run in which a cell of that id or name has run; InputError names those that were looked at."""
+    found = [Path(run.path) for run in list_runs(runs)]
+    if not found:
+        raise InputError("there is no run", place=str(runs), hint="`--run RUN`, or `--runs FOLDER`")
+    for place in found:
+        with suppress(InputError, InfrastructureError):  # one that cannot be read holds up none before it
+            last_attempt(place, find_cell(read_plan(place / PLAN), asked, place))
+            return place
+    looked = ", ".join(place.name for place in found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
+    raise InputError(
+        f"`{text.shown(asked)}` ran in none of {text.counting(len(found), 'run')}: {looked}",
+        place=str(runs),
+        hint="`torchmatrix plan` names the cells; `--runs FOLDER` looks elsewhere",
     )
 
 

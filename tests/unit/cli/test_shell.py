@@ -107,6 +107,21 @@ def test_without_a_run_there_is_nothing_to_open(torchmatrix: Run) -> None:
     assert "runs: there is no run" in done.stderr
 
 
+def test_it_is_the_newest_run_in_which_the_cell_ran(torchmatrix: Run, run: Path) -> None:
+    empty = run.with_name("20261130T100000Z-0001")
+    empty.mkdir()
+    (empty / "plan.json").write_bytes((run / "plan.json").read_bytes())
+    run.with_name("20261130T110000Z-0001").mkdir()
+    done = torchmatrix("shell", "0-pass", "--", "true")
+    assert (done.returncode, f"as in runs/{run.name};" in done.stderr) == (0, True), done.stderr
+
+
+def test_the_runs_are_named_in_none_of_which_the_cell_ran(torchmatrix: Run, run: Path) -> None:
+    done = torchmatrix("shell", "train", "--print")
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert f"error: runs: `train` ran in none of 1 run: {run.name}" in done.stderr
+
+
 def test_an_image_of_ours_is_opened_without_what_its_base_would_steer(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Found(
         id="sha256:0", names=(), labels={}, size=1, env={"LD_PRELOAD": "/x.so", "LANG": "C"}, volumes=("/data",)

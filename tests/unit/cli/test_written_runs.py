@@ -163,3 +163,23 @@ def test_a_file_of_somebody_that_is_named_lock_stays(torchmatrix: Run, run: Path
     assert f"{run}/lock: this is not the lock of a run: something else is written in it" in done.stderr
     assert sorted(path.name for path in run.iterdir()) == ["lock", "plan.json"]
     assert (run / "lock").read_text() == "the combination is 12-34-56\n"
+
+
+def test_a_run_in_which_nothing_can_run_is_an_error_that_says_why_and_is_reported(torchmatrix: Run) -> None:
+    done = torchmatrix("run", "--here", "--engine", "here", "--select", "train", "--json")
+    assert done.returncode == ExitCode.NOTHING_SELECTED
+    assert "nothing was run: 1 unplaced (" in done.stderr
+    assert "needs driver 580 and 8" in done.stderr
+    assert "hint: `torchmatrix plan`" in done.stderr
+    assert [cell["status"] for cell in json.loads(done.stdout)["cells"]] == ["unplaced"]
+
+
+def test_a_run_is_resumed_by_its_id_alone_and_asks_for_no_more_than_it_did(torchmatrix: Run, tmp_path: Path) -> None:
+    begun = torchmatrix("run", "--here", "--engine", "here", "--select", "train", "--runs", "mine")
+    (folder,) = (tmp_path / "mine").iterdir()
+    assert begun.returncode == ExitCode.NOTHING_SELECTED
+    again = torchmatrix("run", "--resume", folder.name, "--runs", "mine")
+    assert again.returncode == ExitCode.NOTHING_SELECTED, again.stderr  # and not that of an unplaced production row
+    assert f"run: {folder}\n" in again.stderr
+    lost = torchmatrix("run", "--resume", "20261130T000000Z-0000", "--runs", "mine")
+    assert (lost.returncode, "mine/20261130T000000Z-0000: there is no run" in lost.stderr) == (2, True)

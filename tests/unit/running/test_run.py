@@ -15,7 +15,7 @@ from orchestrator.images.failure import BuildFailure, Stage
 from orchestrator.model import Plan, Run
 from orchestrator.results.merge import merge, read_plan
 from orchestrator.running import cells, folder
-from orchestrator.running.run import engine_of, run_plan, suites_folder
+from orchestrator.running.run import Begun, asked_of, engine_of, run_plan, suites_folder
 from orchestrator.settings import load_site
 from orchestrator.vocabulary import Cause, Status, Step
 
@@ -157,8 +157,18 @@ def test_a_run_is_not_resumed_with_another_engine(run: Path, said: list[str]) ->
     assert engine_of(run) == "here"
 
 
+@pytest.mark.parametrize(("here", "cache"), [(True, False), (True, True), (False, False)])
+def test_a_run_tells_what_it_was_begun_with(run: Path, said: list[str], here: bool, cache: bool) -> None:
+    plan = plan_of((planned("pass", 0, placed=False),))
+    run_plan(plan, SITE, HereEngine(), run, host=HOST, suites=TINY, say=said.append, here=here, compile_cache=cache)
+    assert asked_of(run) == Begun(here=here, compile_cache=cache)
+    go(plan, run, said.append, resume=True)
+    assert (engine_of(run), asked_of(run)) == ("here", Begun(here=here, compile_cache=cache))
+
+
 def test_a_folder_without_a_journal_tells_no_engine(tmp_path: Path) -> None:
     assert engine_of(tmp_path) is None
+    assert asked_of(tmp_path) == Begun(here=False, compile_cache=True)
 
 
 def test_too_little_disk_is_told_before_anything_is_written(
