@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 WIDTH = 120  # characters
 REMARKS = {
-    "data error": "a data error",
-    "unmeasurable": "a figure unmeasurable",
+    "data error": "with a data error",
+    "unmeasurable": "with an unmeasurable figure",
     "not deterministic": "not deterministic",
-    "graph break": "a graph break",
-    "slow rank: ": "a slow rank",
-    "slow link: ": "a slow link",
+    "graph break": "with a graph break",
+    "slow rank: ": "with a slow rank",
+    "slow link: ": "with a slow link",
 }
-"""What a note may say that needs a look though the case passed -> how it is counted."""
+"""What a note may say that needs a look though the case passed -> how the cases of which it is said are counted."""
 COLUMNS = {
     "ms": "of a step",
     "rate": "of its operations, or of the bytes that it moves",
@@ -35,23 +35,35 @@ _OUTCOME = 7  # characters
 _ORDER = ("error", "failed", "remark", "passed", "skipped")
 
 
+Line = Tuple[str, str, str]
+"""Load, shapes and precision."""
+
+
 @dataclass
 class Figures:
-    """What is said of a case: notes, and by load, shapes and precision the text of each column."""
+    """What is said of a case: notes, and by line the text of each column and why others are empty."""
 
     notes: List[str] = field(default_factory=list)
-    lines: Dict[Tuple[str, str, str], Dict[str, str]] = field(default_factory=dict)
+    lines: Dict[Line, Dict[str, str]] = field(default_factory=dict)
+    remarks: Dict[Line, List[str]] = field(default_factory=dict)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Take in a metric row, where it is one of those that are shown. Two figures of one column: the first stays."""
-        if any(remark in row["why"] for remark in REMARKS) and not any(row["why"] in note for note in self.notes):
-            self.notes.append(f"{row['metric']} {row['why']}")
+        key = (row["load"], row["shapes"], row["precision"])
+        if any(remark in row["why"] for remark in REMARKS):
+            self.lines.setdefault(key, {})
+            said = self.remarks.setdefault(key, [])
+            if not any(row["why"] in remark for remark in said):
+                said.append(f"{row['metric']} {row['why']}")
         if row["metric"] not in _SHOWN or row["scope"]:  # an operator's error is not the load's
             return
         column, text = _SHOWN[row["metric"]]
         if row["value"] is not None:
-            line = self.lines.setdefault((row["load"], row["shapes"], row["precision"]), {})
-            line.setdefault(column, text(row["value"], row["unit"]))
+            self.lines.setdefault(key, {}).setdefault(column, text(row["value"], row["unit"]))
+
+    def told(self) -> List[str]:
+        """All notes and remarks."""
+        return [*self.notes, *(one for said in self.remarks.values() for one in said)]
 
 
 def table(cases: Sequence[Case], figures: Mapping[str, Figures]) -> str:
@@ -82,11 +94,10 @@ def _rows(case: Case, figures: Mapping[str, Figures]) -> List[Tuple[str, str, Di
     found = figures.get(case.name, Figures())
     if case.message:
         return [(short(case.name), case.outcome, {}, case.message)]
-    text = ", ".join(found.notes)
     if len(found.lines) < 2:
-        return [(short(case.name), case.outcome, next(iter(found.lines.values()), {}), text)]
-    sizes = [(f"  {shapes}", "", cells, "") for (_, shapes, _), cells in found.lines.items()]
-    return [(short(case.name), case.outcome, {}, text), *sizes]
+        return [(short(case.name), case.outcome, next(iter(found.lines.values()), {}), ", ".join(found.told()))]
+    sizes = [(f"  {key[1]}", "", cells, ", ".join(found.remarks.get(key, ()))) for key, cells in found.lines.items()]
+    return [(short(case.name), case.outcome, {}, ", ".join(found.notes)), *sizes]
 
 
 def _wrapped(line: str, text: str, at: int, *, on_its_own: bool) -> List[str]:
@@ -100,18 +111,20 @@ def _wrapped(line: str, text: str, at: int, *, on_its_own: bool) -> List[str]:
 def _total(cases: Sequence[Case], figures: Mapping[str, Figures]) -> str:
     kinds = ("passed", "failed", "error", "skipped")
     count = {kind: sum(case.outcome == kind for case in cases) for kind in kinds}
-    total = [f"{number} {kind}" for kind, number in count.items() if number]
-    for text, told in REMARKS.items():
-        number = sum(any(text in note for note in figures.get(case.name, Figures()).notes) for case in cases)
-        total += [f"{number} {told}"] if number else []
+    total = ", ".join(f"{number} {kind}" for kind, number in count.items() if number) or "no case ran"
+    looked = {
+        told: sum(any(text in note for note in figures.get(case.name, Figures()).told()) for case in cases)
+        for text, told in REMARKS.items()
+    }
+    remarks = ", ".join(f"{number} {told}" for told, number in looked.items() if number)
     memory = [cells["MiB"] for cells in figures.get("", Figures()).lines.values() if "MiB" in cells]
-    return "; ".join([", ".join(total) or "no case ran", *(f"the process held {one} MiB at most" for one in memory)])
+    return "; ".join(filter(None, [total, remarks, *(f"the process held {one} MiB at most" for one in memory)]))
 
 
 def _rank(case: Case, figures: Mapping[str, Figures]) -> str:
     if case.outcome != "passed":
         return case.outcome
-    told = figures.get(case.name, Figures()).notes
+    told = figures.get(case.name, Figures()).told()
     return "remark" if any(text in note for note in told for text in REMARKS) else "passed"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterator
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterator, NoReturn
 
 import pytest
 import torch
@@ -25,6 +25,9 @@ _NAMES = {
     "efficient": "EFFICIENT_ATTENTION",
     "cudnn": "CUDNN_ATTENTION",
 }
+
+_OF_GPUS = {"efficient": "memory-efficient", "cudnn": "cuDNN's"}
+"""The kernels that are written for GPUs: on a processor torch chooses between flash and the formula."""
 
 _NONE = r"No viable backend|No available kernel|derivative for \S+ is not implemented"
 """What torch says that has none of the kernels which are allowed (github.com/lucidrains/x-transformers/issues/143)."""
@@ -98,7 +101,7 @@ def lacks(device: ModuleType, error: RuntimeError) -> bool:
 @contextmanager
 def forced(bench: Bench, kernel: str, precision: str) -> Iterator[None]:
     """Only this kernel is allowed inside; a skip where this torch or this device has none of it for the precision."""
-    with _only(kernel):
+    with _only(bench, kernel):
         tile = bench.random(1, 4, 128, 64, precision=precision)
         try:
             functional.scaled_dot_product_attention(tile, tile, tile)
@@ -106,23 +109,38 @@ def forced(bench: Bench, kernel: str, precision: str) -> Iterator[None]:
             if not lacks(bench.device, error):
                 raise
             text = str(error).strip().splitlines()[0]
-            pytest.skip(f"not applicable: no {kernel} attention for {precision} here: {text[:200]}")
+            pytest.skip(
+                _elsewhere(bench, kernel) or f"not applicable: no {kernel} attention for {precision} here: {text[:200]}"
+            )
         yield
 
 
-def _only(kernel: str) -> ContextManager[Any]:
+def _elsewhere(bench: Bench, kernel: str) -> str:
+    """Why a kernel that torch refuses cannot be missed on this device, or an empty text."""
+    if kernel not in _OF_GPUS or bench.device.place() != "cpu":
+        return ""
+    return f"not applicable: {_OF_GPUS[kernel]} attention is for GPUs, and this device is a processor"
+
+
+def _only(bench: Bench, kernel: str) -> ContextManager[Any]:
     try:
         from torch.nn.attention import SDPBackend, sdpa_kernel
     except ImportError:  # until torch 2.2
-        return _only_before_2_3(kernel)
+        return _only_before_2_3(bench, kernel)
     if not hasattr(SDPBackend, _NAMES[kernel]):
-        pytest.skip(f"this build lacks it: torch {torch.__version__} has no {kernel} attention")
+        _skip_unknown(bench, kernel)
     return sdpa_kernel(getattr(SDPBackend, _NAMES[kernel]))
 
 
-def _only_before_2_3(kernel: str) -> ContextManager[Any]:
+def _skip_unknown(bench: Bench, kernel: str) -> NoReturn:
+    pytest.skip(
+        _elsewhere(bench, kernel) or f"this build lacks it: torch {torch.__version__} has no {kernel} attention"
+    )
+
+
+def _only_before_2_3(bench: Bench, kernel: str) -> ContextManager[Any]:
     if kernel == "cudnn":
-        pytest.skip(f"this build lacks it: torch {torch.__version__} has no {kernel} attention")
+        _skip_unknown(bench, kernel)
     older: Any = torch.backends.cuda.sdp_kernel
     made: ContextManager[Any] = older(
         enable_flash=kernel == "flash", enable_math=kernel == "math", enable_mem_efficient=kernel == "efficient"

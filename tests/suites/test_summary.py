@@ -73,6 +73,27 @@ def test_each_size_has_a_line_of_its_own() -> None:
     ]
 
 
+def test_what_could_not_be_measured_stands_beside_its_size() -> None:
+    small, large = "1024 bytes on 2 ranks", "1048576 bytes on 2 ranks"
+    found = figures(("latency", None, "ms"), ("busbw", None, "GB/s"), shapes=small, why="unmeasurable: noise")
+    found.add(row("latency", 7.0, "ms", large))
+    found.notes.append("a note")
+    twice = figures(("latency", None, "ms"), shapes=small, why="unmeasurable: noise")
+    twice.add(row("latency", None, "ms", large, why="unmeasurable: heat"))
+
+    lines = table([case("c", "passed"), case("d", "passed")], {"c": found, "d": twice}).splitlines()
+
+    assert [" ".join(line.split()) for line in lines[2:8]] == [
+        "c passed a note",
+        f"{small} latency unmeasurable: noise",
+        f"{large} 7",
+        "d passed",
+        f"{small} latency unmeasurable: noise",
+        f"{large} latency unmeasurable: heat",
+    ]
+    assert lines[-1] == "2 passed; 2 with an unmeasurable figure"
+
+
 def test_what_needs_a_look_comes_first() -> None:
     cases = [
         case("good", "passed"),
@@ -103,8 +124,8 @@ def test_what_needs_a_look_comes_first() -> None:
     assert first == ["worse", "bad", "odd", "wild", "broken", "late", "wrong", "good", "skipped"]
     assert lines[2].split(maxsplit=2)[2] == f"latency {unmeasurable}", "once, not for each figure that follows from it"
     assert lines[6].split(maxsplit=2)[2].startswith("140%  roofline data error: 1.4 of what is attainable")
-    counts = "1 a data error, 1 a figure unmeasurable, 1 not deterministic, 1 a graph break, 1 a slow rank"
-    assert last == f"6 passed, 1 failed, 1 error, 1 skipped, {counts}"
+    counts = "1 with a data error, 1 with an unmeasurable figure, 1 not deterministic, 1 with a graph break"
+    assert last == f"6 passed, 1 failed, 1 error, 1 skipped; {counts}, 1 with a slow rank"
 
 
 def test_a_long_reason_is_whole_and_within_the_width_and_told_once() -> None:
@@ -131,7 +152,7 @@ def test_a_figure_that_is_not_shown_and_could_not_be_measured_is_a_remark() -> N
     found = figures(("straggler", None, "ratio"), why="unmeasurable: noise")
     found.add(row("pair_gbps", None, "GB/s", why="unmeasurable: heat", scope="rank 0 -> 1"))
 
-    assert found.notes == ["straggler unmeasurable: noise", "pair_gbps unmeasurable: heat"]
+    assert found.told() == ["straggler unmeasurable: noise", "pair_gbps unmeasurable: heat"]
 
 
 def test_what_a_cache_had_is_no_cold_compile_and_no_remark() -> None:
@@ -139,7 +160,7 @@ def test_what_a_cache_had_is_no_cold_compile_and_no_remark() -> None:
     found.add(row("compile_cached", 0.5, "s"))
 
     assert table([case("a", "passed")], {"a": found}).splitlines()[2].split() == ["a", "passed", "0.5", "s,", "cached"]
-    assert not found.notes
+    assert not found.told()
 
 
 def test_the_memory_of_the_whole_process_ends_the_table() -> None:

@@ -116,6 +116,31 @@ def test_what_torch_has_not_written_is_skipped(snippet: Snippet) -> None:
 
 
 @pytest.mark.torch
+def test_a_kernel_of_gpus_is_not_missed_on_a_processor(snippet: Snippet) -> None:
+    done = snippet("""
+import types
+import pytest
+from suites.devices import cpu
+from suites.loads import attention_kernels
+import torch
+if not hasattr(torch.nn.functional, "scaled_dot_product_attention"): raise SystemExit(77)
+bench = types.SimpleNamespace(device=cpu, random=lambda *shape, precision: torch.ones(shape))
+for kernel, name in (("efficient", "memory-efficient"), ("cudnn", "cuDNN's")):
+    try:
+        with attention_kernels.forced(bench, kernel, "fp32"): pass
+    except pytest.skip.Exception as skip:
+        told = f"not applicable: {name} attention is for GPUs, and this device is a processor"
+        assert str(skip) == told, skip
+    else:
+        raise AssertionError(f"{kernel} ran")
+with attention_kernels.forced(bench, "math", "fp32"): pass
+""")
+    if done.returncode == 77:
+        pytest.skip("this torch has no scaled_dot_product_attention")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.torch
 def test_a_dtype_that_a_device_does_not_take_is_skipped(snippet: Snippet) -> None:
     name, text = REFUSALS[-1]
     assert asked(snippet, name, text, "TypeError")[0] == f"this build lacks it: {text}"
