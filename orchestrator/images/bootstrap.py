@@ -56,7 +56,7 @@ def keep_root(base: Base, archive: Path, docker: Docker) -> None:
 @contextmanager
 def made_root(base: Base, site: Site, commands: Commands, say: Callable[[str], None]) -> Iterator[Path]:
     """The base's root as a tar file, for as long as the block takes; StageFailed (base) when it cannot be made."""
-    _have_mmdebstrap(commands, say)
+    _have_mmdebstrap(site, commands, say)
     mirror = site.apt_mirror or "Debian's own mirror"
     say(f"base {base.name}: bootstrapping {base.suite} with {', '.join(base.packages)} from {mirror}")
     with tempfile.TemporaryDirectory(prefix="torchmatrix-base-", dir=_workplace(site)) as folder:
@@ -130,15 +130,21 @@ def _available_memory() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def _have_mmdebstrap(commands: Commands, say: Callable[[str], None]) -> None:
+def _have_mmdebstrap(site: Site, commands: Commands, say: Callable[[str], None]) -> None:
     if shutil.which("mmdebstrap"):
         return
     line = " ".join(_INSTALL)
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         raise StageFailed(Stage.BASE, "mmdebstrap is not installed", cause=Cause.BUILD, hint=f"sudo {line}")
-    say(f"base: mmdebstrap is not installed: {line}")
+    with locked(site.cache / "bases" / "mmdebstrap.lock"):  # apt-get fails where another apt-get is at work
+        if not shutil.which("mmdebstrap"):
+            say(f"base: mmdebstrap is not installed: {line}")
+            _install(commands, line)
+
+
+def _install(commands: Commands, line: str) -> None:
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for argv in (("apt-get", "update", "-q"), _INSTALL):
+    for argv in (("apt-get", "update", "-q"), (*_INSTALL, "--option=DPkg::Lock::Timeout=300")):
         done = commands.run(argv, deadline_s=600.0, env=env)
         if done.code != 0:
             raise StageFailed(Stage.BASE, f"`{' '.join(argv)}` ended with {done.code}", log=done.log, hint=line)

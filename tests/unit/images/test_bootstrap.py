@@ -1,5 +1,6 @@
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -125,20 +126,51 @@ def test_without_mmdebstrap_a_user_is_told_the_line_to_type(base, site, docker, 
     assert caught.value.hint == ("sudo apt-get install -y --no-install-recommends mmdebstrap debian-archive-keyring")
 
 
-def test_root_has_mmdebstrap_installed_and_is_told(base, site, docker, engine, commands, monkeypatch):
+@pytest.fixture
+def apt(engine, monkeypatch) -> Path:
+    """The calls of an apt-get that has mmdebstrap installed, and that refuses to work beside another, as it does."""
     (engine.programs / "mmdebstrap").rename(engine.programs / "kept")
     log = engine.state / "apt"
-    code = f"import sys; open({str(log)!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))\n"
-    code += "import os\nif 'install' in sys.argv: os.rename(sys.argv[0].replace('apt-get', 'kept'), "
-    engine.client("apt-get", code + "sys.argv[0].replace('apt-get', 'mmdebstrap'))")
+    engine.client(
+        "apt-get",
+        f"""import os, sys, time
+lock = {str(engine.state / "apt-lock")!r}
+try:
+    os.mkdir(lock)
+except FileExistsError:
+    sys.exit(100)
+open({str(log)!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))
+time.sleep(0.2)
+if 'install' in sys.argv:
+    os.rename(sys.argv[0].replace('apt-get', 'kept'), sys.argv[0].replace('apt-get', 'mmdebstrap'))
+os.rmdir(lock)
+""",
+    )
     monkeypatch.setattr(bootstrap.os, "geteuid", lambda: 0)
+    return log
+
+
+def test_root_has_mmdebstrap_installed_and_is_told(base, site, docker, engine, commands, apt):
     said: list[str] = []
     provide(base, site, docker, commands, said.append)
 
     line = "apt-get install -y --no-install-recommends mmdebstrap debian-archive-keyring"
     assert said[0] == f"base: mmdebstrap is not installed: {line}"
-    assert log.read_text().splitlines() == ["update -q", line.removeprefix("apt-get ")]
+    assert apt.read_text().splitlines() == [
+        "update -q",
+        f"{line.removeprefix('apt-get ')} --option=DPkg::Lock::Timeout=300",
+    ]
     assert len(engine.bootstraps) == 1
+
+
+def test_two_bases_at_once_have_it_installed_once(base, cpu, site, docker, engine, commands, apt):
+    """apt-get ends with 100 where another is at work; both bases would be errors on the first run of a machine."""
+    bases = (base, find_base({**image_axes(cpu), "base": "debian13", "python": "3.13"}, {}))
+    with ThreadPoolExecutor() as pool:
+        tuple(pool.map(lambda one: provide(one, site, docker, commands, print), bases))
+
+    assert len(apt.read_text().splitlines()) == 2
+    assert all(docker.inspect(one.ref) for one in bases)
 
 
 def test_a_base_is_not_begun_where_it_has_no_room(base, site, docker, engine, commands, monkeypatch):
