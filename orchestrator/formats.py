@@ -24,7 +24,7 @@ ATTEMPT = "attempt.json"  # ours, beside the bundle: never taken from a containe
 SUMMARY = "summary.json"  # of a merged run
 PAGE = "report.html"
 
-Text = Annotated[str, Meta(min_length=1, max_length=400)]
+Text = Annotated[str, Meta(min_length=1, max_length=400, pattern=r"\S")]
 
 
 class CellFile(Struct, frozen=True, kw_only=True):

@@ -7,18 +7,20 @@ msgspec refuses a number that is too large for one.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
 
 from orchestrator import text
-from orchestrator.formats import MetricRow
+from orchestrator.formats import MetricRow, Spread
 from orchestrator.results import context
 from orchestrator.results.files import MIB
 
 MAX_BYTES = 64 * MIB
 MAX_LINE = 64 << 10
 MAX_ROWS = 200_000
+_ROUNDING = 1e-9  # of a value: a rate and its samples are divided one by one
 
 
 class Metrics(Struct, frozen=True, kw_only=True):
@@ -75,10 +77,23 @@ def _nonsense(row: MetricRow) -> str:
         return "its value is negative: every figure here is a size"
     if row.valid and row.value is None:
         return "it is called valid and has no value"
-    if not row.valid and not row.why:
-        return "it is called invalid and does not say why"
+    if row.valid == bool(row.why.strip()):
+        return "it is called valid and says why it is not" if row.valid else "it is called invalid and does not say why"
+    if row.value is not None and row.spread is not None and not _within(row.value, row.statistic, row.spread):
+        return "its value and its spread cannot be of the same samples"
     lacks = context.lacking(row)
     return f"{row.metric} lacks its {' and '.join(lacks)}" if lacks else ""
+
+
+def _within(value: float, statistic: str, spread: Spread) -> bool:
+    """Whether the quantiles are in order, and the value no less than all samples nor, as their median, above most."""
+    ordered = (spread.minimum, spread.p5, spread.p50, spread.p95, spread.p99)
+    room = _ROUNDING * (abs(value) + abs(spread.p99))
+    return (
+        all(low <= high + room for low, high in pairwise(ordered))
+        and spread.minimum <= value + room
+        and (statistic != "median" or value <= spread.p99 + room)
+    )
 
 
 def _short(message: str) -> str:

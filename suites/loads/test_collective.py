@@ -103,7 +103,8 @@ def test_straggler(bench: Bench, answers: Answers) -> None:
     statistic = bench.device.STATISTIC
     times = {one["rank"]: one_figure(one["samples"], statistic) for one in given}
     slowest = max(times, key=lambda rank: times[rank])
-    ratio = times[slowest] / statistics.median_low(list(times.values()))
+    usual = statistics.median_low(list(times.values()))
+    ratio = times[slowest] / usual
     noise = {one["rank"]: unsteady(one["samples"], statistic) for one in given}
     throttled = {one["rank"]: ", ".join(harmful(one["conditions"]["throttle"])) for one in given}
     why = [f"of rank {rank} {noise[rank]}" for rank in noise if noise[rank]]
@@ -118,7 +119,7 @@ def test_straggler(bench: Bench, answers: Answers) -> None:
         samples=len(given[0]["samples"]),
         warmup=given[0]["warmup"],
         timer=bench.device.timer(),
-        spread=spread([max(step) / statistics.median_low(step) for step in zip(*(one["samples"] for one in given))]),  # noqa: B905
+        spread=spread([sample / usual for one in given if one["rank"] == slowest for sample in one["samples"]]),
         conditions=together([one["conditions"] for one in given]),
         why=f"unmeasurable: {'; '.join(why)}" if why else "",
     )

@@ -113,10 +113,13 @@ def straggler(samples, conditions=UNREAD):
 said, row = straggler([1.0] * 10)
 assert row["shapes"] == "512x512 on 2 ranks"
 assert (said, row["value"], row["spread"]["p50"], row["warmup"], row["valid"]) == ("", 1.0, 1.0, 9, True)
+said, row = straggler([1.0, 1.02] * 5)
+assert row["spread"]["minimum"] <= row["value"] <= row["spread"]["p99"], row
 said, row = straggler([2.0] * 5 + [1.0] * 5)
 assert said == "straggler unmeasurable: of rank 1 its two halves lie 100% apart" and row["value"] is None
 said, row = straggler([4.0] * 10)
 assert said == "collective: rank 1 takes 4.0 times as long as the median rank for the same work" and row["value"] == 4
+assert (row["spread"]["minimum"], row["spread"]["p99"]) == (4, 4), "its own samples"
 said, row = straggler([4.0] * 10, hot)
 assert said.endswith("for the same work, it throttled: hardware thermal slowdown") and row["value"] is None, said
 said, row = straggler([1.0] * 10, hot)

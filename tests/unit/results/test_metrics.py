@@ -22,6 +22,12 @@ def lines(make: SimpleNamespace, *rows: dict[str, Any]) -> bytes:
     )
 
 
+def spread(minimum: float, **changed: float) -> dict[str, float]:
+    """One whose samples lie closely above the least of them."""
+    lay = {name: minimum + 0.1 * place for place, name in enumerate(("minimum", "p5", "p50", "p95", "p99"))}
+    return {**lay, "iqr": 0.1, **changed}
+
+
 def test_a_good_row(make: SimpleNamespace) -> None:
     found = read_metrics(lines(make, {}), "c1")
 
@@ -67,6 +73,7 @@ def test_what_could_not_be_measured_is_kept_with_its_reason(make: SimpleNamespac
     [
         ({"unit": WITHOUT}, "missing required field `unit`"),
         ({"unit": ""}, "Expected `str` of length >= 1: `unit`"),
+        ({"unit": " \t"}, r"Expected `str` matching regex '\\S': `unit`"),
         ({"samples": 0}, "Expected `int` >= 1: `samples`"),
         ({"samples": -3}, "Expected `int` >= 1: `samples`"),
         ({"samples": 1.5}, "Expected `int`, got `float`: `samples`"),
@@ -80,6 +87,14 @@ def test_what_could_not_be_measured_is_kept_with_its_reason(make: SimpleNamespac
         ({"cell": "c2"}, "it names another cell"),
         ({"valid": False}, "it is called invalid and does not say why"),
         ({"valid": False, "value": -1.0, "why": "throttled"}, "its value is negative: every figure here is a size"),
+        ({"valid": False, "why": " "}, "it is called invalid and does not say why"),
+        ({"why": "throttled"}, "it is called valid and says why it is not"),
+        ({"spread": spread(1.6)}, "its value and its spread cannot be of the same samples"),
+        (
+            {"statistic": "median", "spread": spread(1.0, p99=1.4)},
+            "its value and its spread cannot be of the same samples",
+        ),
+        ({"spread": spread(1.0, p5=1.3)}, "its value and its spread cannot be of the same samples"),
         ({"spread": {"minimum": 1.0}}, "missing required field `p5`: `spread`"),
         ({"metric": "m" * 401}, "Expected `str` of length <= 400: `metric`"),
         ({"metric": "m" * 70_000}, "longer than 65536 bytes"),
@@ -92,6 +107,16 @@ def test_a_row_that_is_not_as_the_schema_says_is_rejected(
 
     assert found.rows == ()
     assert found.rejected == {reason: 1}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "value"), [("median", 1.2), ("min", 1.0), ("min", 1.0 - 1e-12), ("min", 2.0), ("median", 1.4)]
+)
+def test_a_value_may_lie_wherever_its_samples_do_and_a_best_rate_above_them(
+    make: SimpleNamespace, statistic: str, value: float
+) -> None:
+    found = read_metrics(lines(make, {"statistic": statistic, "value": value, "spread": spread(1.0)}), "c1")
+    assert [row.value for row in found.rows] == [value]
 
 
 def test_mixed_units_of_one_metric_reject_all_of_its_rows(make: SimpleNamespace) -> None:
