@@ -12,12 +12,18 @@ _BYTES = {"": 1, "B": 1} | {
     for base, unit in ((1000, "B"), (1024, "iB"))
     for power, prefix in enumerate("KMGT")
 }
+_NO_UNIT = 1 << 20  # the fewest bytes that a plain number may ask for, beside 0
 _SECONDS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 def bytes_of(written: str) -> int:
-    """Bytes of `20GB`, `512MiB` or a plain number; ValueError for anything else."""
+    """Bytes of `20GB`, `512MiB` or a plain number; ValueError for anything else.
+
+    A small number without a unit is refused: who forgets the unit would have nearly everything removed.
+    """
     number, unit = _split(written)
+    if not unit and 0 < number < _NO_UNIT:
+        raise ValueError(f"{written} bytes hold nothing: give a unit, such as 20GB or 512MiB")
     if unit not in _BYTES:
         raise ValueError("it takes bytes, such as 20GB or 512MiB")
     return int(number * _BYTES[unit])

@@ -29,7 +29,8 @@ def bytes_of(path: Path) -> bytes:
     try:
         data = disk.read_regular(path, MAX_BYTES)
     except FileNotFoundError:
-        raise _refused(name, "there is no such file") from None
+        hint = "`torchmatrix init` writes one for this machine, --matrix names another file"
+        raise _refused(name, "there is no such file", hint) from None
     except disk.NotRegular:
         raise _refused(name, "cannot be read: Is a directory" if path.is_dir() else "is not a regular file") from None
     except (OSError, ValueError) as error:
@@ -41,8 +42,8 @@ def bytes_of(path: Path) -> bytes:
     return data
 
 
-def _refused(place: str, fact: str) -> InputErrors:
-    return InputErrors([InputError(fact, place=place)])
+def _refused(place: str, fact: str, hint: str = "") -> InputErrors:
+    return InputErrors([InputError(fact, place=place, hint=hint)])
 
 
 def decode(data: bytes, name: str) -> str:

@@ -90,7 +90,7 @@ def _matters(question: Question, axis: str) -> bool:
 def no_data(question: Question, silent: Sequence[str]) -> Said:
     """The reason of an answer that is unknown because nothing speaks of some of what was asked."""
     named = ", ".join(f"{axis} {question.values[axis].text}" if axis in question.values else axis for axis in silent)
-    because = f"nothing that is known speaks of {named or 'this combination'}"
+    because = f"nothing that is known proves support of {named or 'this combination'}"
     if silent and set(silent) <= {"gpu", "gpu_arch"} and (build := question.values.get("torch_build")):
         torch = f"torch {question.values['torch'].text}" if "torch" in question.values else "torch"
         because = f"no list was seen of what the {build.text} build of {torch} holds code for: {named} may be on it"

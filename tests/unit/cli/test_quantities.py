@@ -7,10 +7,24 @@ from orchestrator.cli.quantities import age_of, bytes_of, shown
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [("20GB", 20_000_000_000), ("512MiB", 512 << 20), ("1.5 kB", 1500), ("1KB", 1000), ("7", 7), ("0", 0), ("3B", 3)],
+    [
+        ("20GB", 20_000_000_000),
+        ("512MiB", 512 << 20),
+        ("1.5 kB", 1500),
+        ("1KB", 1000),
+        ("2000000", 2_000_000),
+        ("0", 0),
+        ("3B", 3),
+    ],
 )
 def test_bytes(written: str, meant: int) -> None:
     assert bytes_of(written.replace("kB", "KB")) == meant
+
+
+@pytest.mark.parametrize("written", ["7", "20", "1000000"])
+def test_a_unit_that_was_forgotten_removes_nothing(written: str) -> None:
+    with pytest.raises(ValueError, match=f"{written} bytes hold nothing: give a unit, such as 20GB or 512MiB"):
+        bytes_of(written)
 
 
 @pytest.mark.parametrize(("written", "meant"), [("30d", 30), ("2w", 14), ("36h", 1.5), ("0.5d", 0.5)])

@@ -18,7 +18,9 @@ def refusal(path: Path) -> str:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "no") == ": there is no such file"
+    fact, hint = refusal(tmp_path / "no").splitlines()
+    assert fact == ": there is no such file"
+    assert hint == "hint: `torchmatrix init` writes one for this machine, --matrix names another file"
 
 
 def test_a_directory(tmp_path: Path) -> None:

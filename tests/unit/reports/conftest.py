@@ -187,7 +187,7 @@ def every_status() -> Run:
 
     away = Placement(placed=False, runner=None, reason="no machine here has gpu A100")
     for name, driver in (("a100-535", "535"), ("a100-580", "580")):
-        unknown = said(Verdict.UNKNOWN, because=f"nothing that is known speaks of driver {driver}")
+        unknown = said(Verdict.UNKNOWN, because=f"nothing that is known proves support of driver {driver}")
         cell = planned(name, CUDA | {"gpu": "A100", "driver": driver}, placement=away, support=unknown)
         told.append(
             (

@@ -29,7 +29,7 @@ def test_a_verdict_says_what_a_reader_must_know(every_status: Run) -> None:
     shown = plan_table(every_status.plan, width=220, colour=False)
     assert "  | supported until 2028-06-30\n" in shown
     assert "  | degraded: b (window, manual, 2026-11-01)\n" in shown
-    assert "  | unknown: nothing that is known speaks of driver 535 (window, manual, 2026-11-01)\n" in shown
+    assert "  | unknown: nothing that is known proves support of driver 535 (window, manual, 2026-11-01)\n" in shown
     assert "the wheel is there" not in shown
 
 
