@@ -25,12 +25,21 @@ def torch_python() -> str:
 
 
 @pytest.fixture(scope="session")
-def suite(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Result]:
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The variables that a process of the suite gets; what it leaves behind goes with pytest's own folders."""
+    temporary = str(tmp_path_factory.mktemp("t"))  # short: the path of a socket in it has 107 bytes
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary}
+
+
+@pytest.fixture(scope="session")
+def suite(
+    torch_python: str, surroundings: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Result]:
     """Runs `python -m suites` with these options, from an empty folder."""
     elsewhere = tmp_path_factory.mktemp("elsewhere")
 
     def run(*options: str, folder: Path = elsewhere, **variables: str) -> Result:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+        environment = {**surroundings, **variables}
         command = [torch_python, "-m", "suites", *options]
         return subprocess.run(
             command, check=False, capture_output=True, text=True, cwd=folder, env=environment, timeout=600
@@ -40,13 +49,12 @@ def suite(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Callab
 
 
 @pytest.fixture(scope="session")
-def snippet(torch_python: str) -> Callable[..., Result]:
+def snippet(torch_python: str, surroundings: dict[str, str]) -> Callable[..., Result]:
     """Runs a piece of Python where torch is."""
 
     def run(code: str, *arguments: str) -> Result:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [torch_python, "-c", code, *arguments]
-        return subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=600)
+        return subprocess.run(command, check=False, capture_output=True, text=True, env=surroundings, timeout=600)
 
     return run
 
