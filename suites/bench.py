@@ -15,7 +15,7 @@ import torch
 
 from suites import backends, compiling, expected, memory, numerics, operators, profiling, roofline, rows, timing
 from suites.context import CONTEXT
-from suites.exits import COMPILER_MISSING, FELL_BACK, begins_with_word
+from suites.exits import COMPILER_MISSING, FELL_BACK, NUMERICS, begins_with_word
 from suites.fingerprint import fingerprints
 from suites.formulas import TRAFFIC
 from suites.precisions import dtype, in_force, result_dtype
@@ -229,8 +229,10 @@ class Bench:
         self.row(work, "deterministic", int(same), "0 or 1", direction="higher", samples=2)
         if not same:
             self.note("not deterministic")
-            asked = torch.are_deterministic_algorithms_enabled()
-            assert not asked, "numerics: two runs of the same call differ, and deterministic algorithms were asked for"
+            if torch.are_deterministic_algorithms_enabled():
+                raise AssertionError(
+                    f"{NUMERICS}: two runs of the same call differ, and deterministic algorithms were asked for"
+                )
 
     def _time(self, work: Work, call: Compute) -> None:
         arguments = list(work.inputs)

@@ -44,8 +44,10 @@ def _main(request: Request, argv: Sequence[str]) -> int:
     scratch = Path(tempfile.mkdtemp(prefix="suites-scratch-"))
     try:
         _own_caches(scratch)
-        usage.hold_backend(request.backend)  # torch may read where its caches are as soon as it is imported
-        return _run(_bundle(request.out), cell, request)
+        broken = _broken_torch()  # torch may read where its caches are as soon as it is imported
+        if broken is None:
+            usage.hold_backend(request.backend)
+        return _run(_bundle(request.out), cell, request, broken)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -57,13 +59,19 @@ def _bundle(out: Optional[Path]) -> Bundle:
         raise UsageError(str(error)) from None
 
 
-def _run(bundle: Bundle, cell: Cell, request: Request) -> int:
+def _broken_torch() -> Optional[Exception]:
+    """Why torch cannot be imported. Asked once: a second import of what came half way fails for another reason."""
     try:
         import torch  # noqa: F401 - whether it can be imported is the first thing to learn
     except Exception as error:  # noqa: BLE001 - a broken installation raises anything
-        return _no_session(
-            bundle, cell, exits.FAILED, Case("import torch", "error", _import_word(error), repr(error), 0.0)
-        )
+        return error
+    return None
+
+
+def _run(bundle: Bundle, cell: Cell, request: Request, broken: Optional[Exception]) -> int:
+    if broken is not None:
+        why = Case("import torch", "error", _import_word(broken), repr(broken), 0.0)
+        return _no_session(bundle, cell, exits.FAILED, why)
     try:
         import pytest  # noqa: F401 - likewise
     except ImportError as error:
@@ -111,9 +119,13 @@ def _what_to_do(case: Case) -> Sequence[str]:
 
 
 def _import_word(error: BaseException) -> str:
-    """What a failed import is told by: a package that is not there, or a library under it."""
-    word = exits.MISSING_PACKAGE if isinstance(error, ModuleNotFoundError) else exits.MISSING_LIBRARY
-    return f"{word}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+    """What a failed import is told by: a package or a library that is not there, or what it raised of its own."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    if isinstance(error, ModuleNotFoundError):
+        return f"{exits.MISSING_PACKAGE}: {lines[0]}"
+    if isinstance(error, (ImportError, OSError)):
+        return f"{exits.MISSING_LIBRARY}: {lines[0]}"
+    return f"{type(error).__name__}: {lines[0]}"
 
 
 def _with_environment(pairs: str, argv: Sequence[str]) -> None:

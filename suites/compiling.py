@@ -25,11 +25,15 @@ _REASON = 300  # characters
 
 @dataclass(frozen=True)
 class Recompiles:
-    """How often a computation was compiled again for `sizes` further sizes, and what guard each time had failed."""
+    """How often a computation was compiled again for `sizes` further sizes, and what guard each time had failed.
+
+    `taken` is what the backend took of it in all sizes: where it took nothing, there was nothing to compile again.
+    """
 
     number: int
     sizes: int
     reasons: Tuple[str, ...]
+    taken: int
 
     @property
     def for_each_size(self) -> bool:
@@ -119,7 +123,7 @@ def probe(
     """Call a computation with the inputs of the first shape, then those of each further one."""
     from torch._dynamo.utils import counters
 
-    backends.start(backend)
+    before = backends.start(backend)
     call = backends.through(backend, compute, dynamic)
     with torch.no_grad(), _reasons() as reasons:
         call(*shapes[0])
@@ -127,7 +131,8 @@ def probe(
         for inputs in shapes[1:]:
             call(*inputs)
     number = int(counters["frames"]["ok"]) - first
-    return Recompiles(number=number, sizes=len(shapes) - 1, reasons=tuple(reasons[begun:]))
+    taken = backends.used(backend, before).taken
+    return Recompiles(number=number, sizes=len(shapes) - 1, reasons=tuple(reasons[begun:]), taken=taken)
 
 
 def resized(load: str, inputs: Sequence[torch.Tensor]) -> List[Tuple[torch.Tensor, ...]]:

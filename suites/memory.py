@@ -77,11 +77,13 @@ def peaks(told: Mapping[str, Any]) -> Dict[str, int]:
 
 def hold_to_bound(held: Held) -> None:
     """AssertionError when the allocator fragments more than the pattern excuses, or had to begin anew."""
-    assert held.fragmentation <= FRAGMENTED, (
-        f"memory fragments: {held.allocated} of {held.reserved} bytes are given out at the peak,"
-        f" {held.fragmentation:.0%} are lost, {FRAGMENTED:.0%} are allowed"
-    )
-    assert not held.retries, f"memory fragments: the allocator emptied its cache {held.retries} times for want of room"
+    if not held.fragmentation <= FRAGMENTED:
+        raise AssertionError(
+            f"memory fragments: {held.allocated} of {held.reserved} bytes are given out at the peak,"
+            f" {held.fragmentation:.0%} are lost, {FRAGMENTED:.0%} are allowed"
+        )
+    if held.retries:
+        raise AssertionError(f"memory fragments: the allocator emptied its cache {held.retries} times for want of room")
 
 
 def scatter(make: Callable[[int], torch.Tensor], block: int, blocks: int) -> List[torch.Tensor]:

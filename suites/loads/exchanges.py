@@ -44,6 +44,11 @@ class Exchange:
     by_sender: bool = False
 
 
+def shared(size: int, ranks: int) -> int:
+    """How many numbers of a problem of so many bytes there are, each rank having as many."""
+    return size // 4 // ranks * ranks
+
+
 def pattern(rank: int, elements: int, seed: int) -> torch.Tensor:
     """What a rank brings, over and over: known to all, so that each can work out the answer by itself."""
     generator = torch.Generator().manual_seed(seed * 1000 + rank)

@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import sys
+import threading
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
@@ -19,8 +20,9 @@ import torch.distributed as dist
 
 from suites import timing
 from suites.devices import adapter
-from suites.loads.exchanges import EXCHANGES, OPERATIONS, PERIOD, distance, pattern, wrong_senders
+from suites.loads.exchanges import EXCHANGES, OPERATIONS, PERIOD, distance, pattern, shared, wrong_senders
 from suites.loads.group import Group
+from suites.loads.processes import END
 
 # What a build of a backend may be without: Debian's gloo of torch 1.13 and 2.6 is. All else that refuses has failed.
 MAY_LACK = {"gloo": ("reduce_scatter", "all_to_all")}
@@ -35,6 +37,7 @@ LARGE = 1 << 25  # bytes that a pair exchanges at most
 
 def main(settings: Dict[str, Any]) -> None:
     """Join the group, then check and time the rank's own work, each operation in each size, and each pair."""
+    threading.Thread(target=_end_with_the_suite, daemon=True).start()
     rank, ranks, device = settings["rank"], settings["ranks"], adapter(settings["device"])
     kind = device.place()
     place = torch.device(kind, rank) if kind != "cpu" else torch.device("cpu")
@@ -50,8 +53,15 @@ def main(settings: Dict[str, Any]) -> None:
             answers.write(json.dumps({"rank": rank, **answer}) + "\n")
             answers.flush()
         dist.barrier()
+        answers.write(json.dumps({"rank": rank, "operation": END}) + "\n")
     # Torch 2.6 hangs at random while it takes a gloo group down in which an all_to_all ran. All is said: leave.
     os._exit(0)
+
+
+def _end_with_the_suite() -> None:
+    """A suite that is killed leaves no ranks: what it holds open of theirs is closed, however it ends."""
+    sys.stdin.buffer.read()
+    os._exit(1)
 
 
 def _answers(group: Group, place: torch.device, settings: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
@@ -64,7 +74,7 @@ def _answers(group: Group, place: torch.device, settings: Dict[str, Any]) -> Ite
             yield {"operation": "stop", "bytes": size, "why": up}
             break
         began = now
-        elements = size // 4 // group.ranks * group.ranks
+        elements = shared(size, group.ranks)
         patterns = [pattern(peer, elements, settings["seed"]) for peer in range(group.ranks)]
         profile = "standard" if settings["profile"] == "deep" and size < WARMING else settings["profile"]
         for operation in OPERATIONS:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 import statistics
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Set, Tuple
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from suites import rows
 from suites.exits import COLLECTIVE
 from suites.formulas import BUS, algorithm_bandwidth, bus_bandwidth
 from suites.loads import processes
-from suites.loads.exchanges import LIST, OPERATIONS
+from suites.loads.exchanges import LIST, OPERATIONS, shared
 from suites.throttle import harmful
 from suites.timing import Timed, one_figure, spread, together, unsteady
 from suites.work import Labels
@@ -48,7 +49,7 @@ VERSION = "2"
 def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Operation -> the answer of each rank that gave one; `""` -> how the ranks ended, where not well.
 
-    `stop` -> the size that was not tried, and why, where one was not.
+    `stop` -> the size that was not tried, and why, where one was not; `asked` -> the sizes that are to be tried.
     """
     ranks = _ranks(bench)
     if ranks < 2:
@@ -74,6 +75,7 @@ def answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     }
     found = processes.answers(settings, ranks, tmp_path_factory.mktemp("ranks"), DEADLINE[profile])
     found.setdefault("stop", [stop] if stop else [])
+    found["asked"] = [{"bytes": size} for size in fitting]
     return found
 
 
@@ -82,7 +84,7 @@ def test_operation(bench: Bench, answers: Answers, operation: str) -> None:
     """The operation gives each rank what it should have, and how fast, in each size."""
     ranks = _ranks(bench)
     given = answers.get(operation, [])
-    for size in sorted({one["bytes"] for one in given}) or [0]:
+    for size in sorted({one["bytes"] for one in given} | tried(answers, ranks)) or [0]:
         of_size = [one for one in given if one["bytes"] == size]
         lacks = hold(operation, ranks, of_size, answers)
         if lacks:
@@ -100,6 +102,8 @@ def test_straggler(bench: Bench, answers: Answers) -> None:
     """Each rank does the same work by itself in about the same time."""
     given = answers.get("own work", [])
     assert given, f"{COLLECTIVE}: no rank answered: {_ends(answers)}"
+    missing = sorted(set(range(_ranks(bench))) - {one["rank"] for one in given})
+    assert not missing, f"{COLLECTIVE}: no answer of {_told(missing)}: {_ends(answers)}"
     statistic = bench.device.STATISTIC
     times = {one["rank"]: one_figure(one["samples"], statistic) for one in given}
     slowest = max(times, key=lambda rank: times[rank])
@@ -180,6 +184,12 @@ def sizes(profile: str, place: str, free: int, ranks: int) -> Tuple[List[int], O
         if why:
             return list(SIZES[profile][:number]), {"bytes": size, "why": why}
     return list(SIZES[profile]), None
+
+
+def tried(answers: Answers, ranks: int) -> Set[int]:
+    """The bytes of each size that was asked for and not given up with a reason: each has answers, or it is missing."""
+    end = min((one["bytes"] for one in answers.get("stop", [])), default=math.inf)
+    return {4 * shared(one["bytes"], ranks) for one in answers.get("asked", []) if one["bytes"] < end}
 
 
 def hold(operation: str, ranks: int, given: List[Dict[str, Any]], answers: Answers) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable
 import pytest
 import torch
 
-from suites import backends, compiling
-from suites.exits import COMPILER_MISSING, NUMERICS
+from suites import backends, compiling, expected
+from suites.exits import COMPILER_MISSING, FELL_BACK, NUMERICS
 from suites.loads.test_elementwise import chain
 from suites.operator_coverage import covered
 from suites.operator_table import TABLE
@@ -56,6 +56,10 @@ def test_operators(bench: Bench) -> None:
         raise
     wrong = [answer for answer in answers if answer.outcome == "wrong"]
     assert not wrong, f"{NUMERICS}: {bench.backend} computes wrongly: {'; '.join(map(str, wrong[:5]))}"
+    none = bool(answers) and not any(answer.outcome == "taken" for answer in answers)
+    assert not (none and expected.least(bench.backend, "operators")), (
+        f"{FELL_BACK}: {bench.backend} took none of {len(answers)} operators: {answers[0]}"
+    )
     refused = [answer for answer in answers if answer.outcome == "refused"]
     if eager and refused:
         told = f"{len(refused)} of {len(answers)} operators are not computed here: {refused[0]}"
@@ -77,6 +81,9 @@ def _other_sizes(bench: Bench, load: str, compute: Callable[..., Any], operands:
         if missing:
             pytest.skip(f"{COMPILER_MISSING}: inductor needs {missing} to build its kernels")
         raise AssertionError(backends.refusal(bench.backend, error)) from error
+    assert again.taken > 0 or not expected.least(bench.backend, load), (
+        f"{FELL_BACK}: {bench.backend} took nothing of {load} in any of {len(shapes)} sizes"
+    )
     compiling.note(bench, work, again)
     assert not (again.for_each_size and bench.backend in _OURS), (
         f"compiled again for each of {again.sizes} further sizes: {'; '.join(again.reasons) or 'torch tells no reason'}"

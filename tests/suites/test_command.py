@@ -61,6 +61,21 @@ def test_a_torch_that_cannot_load_its_libraries_is_told_by_the_library(tmp_path:
     assert "pip install" not in done.stderr, "there is a torch"
 
 
+def test_a_torch_that_refuses_a_setting_is_told_by_what_it_raised_first(tmp_path: Path) -> None:
+    # Torch registers its operators before it reads TORCH_LOGS: a second import fails for having registered them twice.
+    (tmp_path / "torch.py").write_text("""
+import sys
+if hasattr(sys, "tried"):
+    raise RuntimeError("Only a single TORCH_LIBRARY can be used")
+sys.tried = True
+raise ValueError("\\n\\nInvalid log settings: x")
+""")
+    out = tmp_path / "out"
+    done = bare("--backend", "inductor", "--out", str(out), before=f"sys.path.insert(0, {str(tmp_path)!r})")
+    assert done.returncode == 1
+    assert the_case(out) == ("error", "ValueError: Invalid log settings: x")
+
+
 def test_without_pytest_the_bundle_says_so(tmp_path: Path) -> None:
     torch = """
 from types import SimpleNamespace

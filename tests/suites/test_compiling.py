@@ -73,6 +73,40 @@ assert bench.compiled["compile.elementwise.chain", row["shapes"], "fp32"]["recom
     held(snippet(HEAD + code, "aot_eager", "smoke"))
 
 
+COMPILING = """
+from suites.loads import test_compile
+def told(load):
+    try:
+        load(bench)
+    except AssertionError as error:
+        return str(error)
+    return ""
+def sizes():
+    return [told(test_compile.test_sizes_of_chain), told(test_compile.test_sizes_of_product)]
+LOADS = ("elementwise.chain", "matmul.square")
+"""
+
+
+def test_nothing_is_compiled_again_of_what_is_never_compiled(snippet: Snippet) -> None:
+    off = "import os; os.environ['TORCHDYNAMO_DISABLE'] = '1'\n"
+    code = """
+assert sizes() == [f"backend fell back: aot_eager took nothing of {load} in any of 4 sizes" for load in LOADS], sizes()
+operators = told(test_compile.test_operators)
+assert operators.startswith("backend fell back: aot_eager took none of ") and ": aten." in operators, operators
+"""
+    held(snippet(off + HEAD + COMPILING + code, "aot_eager", "standard"))
+
+
+def test_a_backend_that_gives_each_graph_back_as_it_came_took_no_size(snippet: Snippet) -> None:
+    code = """
+from torch._dynamo import register_backend
+register_backend(lambda graph, inputs: graph.forward, name="hollow")
+assert sizes() == [f"backend fell back: hollow took nothing of {load} in any of 4 sizes" for load in LOADS], sizes()
+assert told(test_compile.test_operators).startswith("backend fell back: hollow took none of ")
+"""
+    held(snippet(HEAD + COMPILING + code, "hollow", "standard"))
+
+
 def test_a_larger_profile_varies_each_load(snippet: Snippet) -> None:
     code = """
 bench.run(work(torch.tanh))

@@ -215,6 +215,14 @@ def test_crash(bench):
     assert not (out / bundle.CHECKSUMS).exists()
 
 
+def test_assertions_hold_where_python_leaves_them_out(
+    session: Callable[..., tuple[int, Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")
+    code, out = session("def test_one(bench): assert 1 + 1 == 3")
+    assert (code, cases(out)) == (1, {"test_one": ("failure", "assert (1 + 1) == 3")})
+
+
 def test_a_metric_that_is_no_number_fails_its_case(session: Callable[..., tuple[int, Path]]) -> None:
     code, out = session("""
 from suites.work import Labels

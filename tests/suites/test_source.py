@@ -33,6 +33,13 @@ def test_python_3_9_reads_it(path: Path) -> None:
     assert lazy or not annotated, "annotations are evaluated without `from __future__ import annotations`"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HERE)))
+def test_no_check_is_lost_where_python_leaves_out_assertions(path: Path) -> None:
+    # pytest writes those of its test modules anew, so that PYTHONOPTIMIZE leaves them in; of no other file.
+    found = [node.lineno for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Assert)]
+    assert not found or path.name.startswith("test_"), f"raise AssertionError instead, in lines {found}"
+
+
 def test_the_modules_that_need_no_torch_do_not_import_it() -> None:
     early = (
         "request",

@@ -57,7 +57,7 @@ rows = [json.loads(line) for line in (bundle.folder / METRICS).read_text().split
 timed = [row for row in rows if row["metric"] != "error"]
 assert {row["metric"] for row in timed} == {"latency", "algbw", "busbw", "pair_gbps", "straggler"}
 for row in timed:
-    assert row["samples"] >= 3 and row["warmup"] > 3 and row["timer"] == "perf_counter", row
+    assert row["samples"] >= 3 and row["warmup"] > 0 and row["timer"] == "perf_counter", row
     assert set(row["conditions"]) == {"clock_mhz", "temperature_c", "power_w", "throttle"}, row
     assert row["valid"] or row["why"].startswith("unmeasurable: "), row
     assert row["spread"]["minimum"] > 0, row
@@ -261,6 +261,79 @@ assert bench.figures[""].notes[-1] == "not tried from 4 GiB on: there is no room
 row = rows()["algbw"]
 assert (row["value"], row["valid"], row["why"]) == (None, False, "not tried: there is no room"), row
 assert row["shapes"] == "4294967296 bytes on 2 ranks", row
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_size_that_was_asked_for_and_has_no_answer_is_missing(snippet: Snippet) -> None:
+    done = snippet(f"""{HEAD}{TIMED}
+took = Timed(1e-3, 31, 60, "min", "perf_counter", {{"minimum": 1e-3, "iqr": 0.0}}, UNREAD, "", [1e-3])
+one = {{"bytes": 1024, "form": "tensor", "error": 0.0, "senders": [], "timed": dataclasses.asdict(took)}}
+found = {{"": [], "broadcast": [{{**one, "rank": rank}} for rank in range(2)]}}
+found["asked"] = [{{"bytes": size}} for size in (1025, 1 << 20)]
+assert load.tried(found, 2) == {{1024, 1 << 20}}
+try:
+    load.test_operation(bench, found, "broadcast")
+except AssertionError as missed:
+    assert "broadcast: no answer of ranks 0, 1" in str(missed), missed
+else:
+    raise SystemExit("nobody missed the second size")
+found["stop"] = [{{"bytes": 1 << 20, "why": "there is no room"}}]
+load.test_operation(bench, found, "broadcast")
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_rank_that_leaves_too_soon_is_missing_though_it_says_that_all_is_well(snippet: Snippet) -> None:
+    fault = (
+        "; first = exchanges._named(exchanges.ALL_GATHER); "
+        f"exchanges._named = lambda names: lambda *_: ranks.os._exit(0) if {ONE} else first(*_)"
+    )
+    checks = """
+assert [one["end"] for one in found[""]][1:] == ["rank 1 ended with code 0 before it had said all: no word"], found[""]
+line = told(load.test_operation, "all_gather")
+assert line.startswith("collective: all_gather") and "rank 1 ended with code 0" in line, line
+found["own work"].pop()
+assert told(load.test_straggler).startswith("collective: no answer of rank"), told(load.test_straggler)
+"""
+    held(snippet, 2, fault, checks)
+
+
+def test_ranks_do_not_outlive_a_suite_that_is_killed(snippet: Snippet) -> None:
+    fault = "; ranks.distance = lambda _: time.sleep(600)"
+    done = snippet(f"""
+import os, pathlib, signal, subprocess, sys, tempfile, time
+FAULT = {f"{IMPORT}{fault}"!r}
+folder = pathlib.Path(tempfile.mkdtemp())
+settings = {{"ranks": 2, "device": "cpu", "backend": "gloo", "sizes": [1024], "steps": 3, "seed": 1, "allowed": 1e-6}}
+settings.update(profile="smoke", room=1e9)
+code = (
+    "import pathlib; from suites.loads import processes; "
+    f"processes.PROGRAM = ('-c', {{FAULT + '; import json; ranks.main(json.loads(sys.argv[1]))'!r}}); "
+    f"processes.answers({{settings!r}}, 2, pathlib.Path({{str(folder)!r}}), 600.0)"
+)
+suite = subprocess.Popen([sys.executable, "-c", code])
+answers = [folder / f"answers-{{rank}}.jsonl" for rank in range(2)]
+while not all(path.exists() and path.read_text() for path in answers):
+    assert suite.poll() is None
+    time.sleep(0.1)
+children = pathlib.Path(f"/proc/{{suite.pid}}/task/{{suite.pid}}/children").read_text().split()
+assert len(children) == 2, children
+suite.kill()
+suite.wait()
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{{pid}}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+for _ in range(300):
+    if not any(map(alive, children)):
+        break
+    time.sleep(0.1)
+left = [pid for pid in children if alive(pid)]
+for pid in left:
+    os.kill(int(pid), signal.SIGKILL)
+assert not left, left
 """)
     assert done.returncode == 0, done.stderr
 
