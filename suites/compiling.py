@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 import torch
 
 from suites import backends, inductor
+from suites.devices import sticky
 
 if TYPE_CHECKING:
     from suites.bench import Bench
@@ -104,12 +105,16 @@ def vary(bench: Bench, work: Work) -> None:
             for inputs in shapes[1:]:
                 work.compute(*inputs)
     except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
+        if sticky(bench.device, str(error)):
+            raise
         why = f"not applicable: torch itself takes no other size: {_first_line(error)}"
         bench.row(work, "recompiles", None, "count", why=why)
         return
     try:
         note(bench, work, probe(bench.backend, compute, shapes))
-    except Exception as error:  # noqa: BLE001 - each backend has its own
+    except Exception as error:
+        if sticky(bench.device, str(error)):
+            raise
         bench.row(work, "recompiles", None, "count", why=backends.refusal(bench.backend, error))
 
 
