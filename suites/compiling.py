@@ -38,15 +38,13 @@ class Recompiles:
         return self.sizes > 1 and self.number >= self.sizes
 
 
-def told(backend: str, use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any]:
-    """What the structure of a load says of its compiling, by the keys that it has there."""
+def told(backend: str, use: backends.Use) -> Dict[str, Any]:
+    """What the structure of a load says of its first compiling, by the keys that it has there; `note` adds the rest."""
     skipped = [f"{use.skipped} frames left to Python"] if use.skipped else []
     return {
         "graphs": use.graphs,
         "graph_breaks": sum(use.breaks.values()),
         "break_reasons": sorted(use.breaks),
-        "recompiles": again.number if again else 0,
-        "recompile_reasons": list(again.reasons) if again else [],
         "fused": [list(kernel) for kernel in use.fused or ()],
         "fallbacks": [*(use.left or ()), *skipped],
         "fallbacks_unknown": _silent(backend) if use.left is None else "",
