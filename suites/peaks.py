@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 FILE = Path(__file__).with_name("peaks.json")
-PRECISIONS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
 _SLICE = re.compile(r"\s+MIG\s+(?:(\d+)c\.)?(\d+)g\.(\d+)gb\S*\s*$", re.IGNORECASE)
 _QUARTERS = 4
 _EIGHTHS = 8  # a MIG slice's memory comes in them, or in as many parts as there are slices where those are four
