@@ -149,6 +149,21 @@ assert examined("l", lambda x: torch.tanh(x * torch.tensor(2.0))) == "", "number
     held(snippet(HEAD + code, "eager"))
 
 
+def test_both_passes_give_a_scope_the_same_name_whatever_it_holds(snippet: Snippet) -> None:
+    code = """
+from suites import dispatched, profiling, scopes
+kinds = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64")
+eighths = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+for kind in (*kinds, *(one for one in eighths if hasattr(torch, one))):
+    given = torch.ones(4, 4).to(getattr(torch, kind))
+    counted = set(dispatched.seen(given.clone, "cpu").costs)
+    events, _ = profiling.profiled(given.clone, bench.device, 1)
+    timed = {scopes.named(one.name, one.shapes, one.dtypes) for one in events}
+    assert counted == {f"aten::clone({kind}[4x4])"} <= timed, (counted, timed)
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
 def test_torch_s_own_fallback_is_seen_by_the_copy_it_makes(snippet: Snippet) -> None:
     code = """
 from suites import profiling, scopes
