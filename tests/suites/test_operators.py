@@ -149,6 +149,21 @@ assert examined("l", lambda x: torch.tanh(x * torch.tensor(2.0))) == "", "number
     held(snippet(HEAD + code, "eager"))
 
 
+def test_the_backward_pass_of_attention_counts_too(snippet: Snippet) -> None:
+    code = """
+from torch.nn import functional
+from suites import dispatched, gradients
+if not dispatched._formulas(): raise SystemExit(77)
+attend = functional.scaled_dot_product_attention
+step = gradients.of_inputs(attend, None)
+given = [torch.randn(1, 2, 32, 16) for _ in range(3)]
+forward = dispatched.seen(lambda: attend(*given), "cpu").flops
+both = dispatched.seen(lambda: step(*given), "cpu").flops
+assert (forward, both) == (4 * 2 * 32 * 32 * 16, 14 * 2 * 32 * 32 * 16), (forward, both)
+"""
+    held(snippet(HEAD + code, "eager"), lacks="this torch has no formulas of operations")
+
+
 def test_both_passes_give_a_scope_the_same_name_whatever_it_holds(snippet: Snippet) -> None:
     code = """
 from suites import dispatched, profiling, scopes
