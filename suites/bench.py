@@ -259,8 +259,10 @@ class Bench:
     def _write_peaks(self, work: Work, once: Callable[[], None], conditions: Dict[str, Any]) -> None:
         more: Dict[str, Any] = {"statistic": "max", "conditions": conditions}
         if self.device.place() != "cpu":
-            told = {"memory_peak": self.device.peak(), **memory.peaks(memory.stats(self.device.place()))}
-            for metric, value in told.items():
+            peak = self.device.peak()
+            why = "" if peak is not None else f"not measured: {self.device.place()} keeps no peak"
+            self.row(work, "memory_peak", peak, "bytes", why=why, **more)
+            for metric, value in memory.peaks(memory.stats(self.device.place())).items():
                 self.row(work, metric, value, "bytes", **more)
             return
         more["timer"] = "profiler"  # it sees what torch allocates in a step, not what was there before

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 import torch
 
 from suites import backends, inductor
+from suites.devices import sticky
 
 if TYPE_CHECKING:
     from suites.bench import Bench
@@ -41,15 +42,13 @@ class Recompiles:
         return self.sizes > 1 and self.number >= self.sizes
 
 
-def told(backend: str, use: backends.Use, again: Optional[Recompiles] = None) -> Dict[str, Any]:
-    """What the structure of a load says of its compiling, by the keys that it has there."""
+def told(backend: str, use: backends.Use) -> Dict[str, Any]:
+    """What the structure of a load says of its first compiling, by the keys that it has there; `note` adds the rest."""
     skipped = [f"{use.skipped} frames left to Python"] if use.skipped else []
     return {
         "graphs": use.graphs,
         "graph_breaks": sum(use.breaks.values()),
         "break_reasons": sorted(use.breaks),
-        "recompiles": again.number if again else 0,
-        "recompile_reasons": list(again.reasons) if again else [],
         "fused": [list(kernel) for kernel in use.fused or ()],
         "fallbacks": [*(use.left or ()), *skipped],
         "fallbacks_unknown": _silent(backend) if use.left is None else "",
@@ -108,12 +107,16 @@ def vary(bench: Bench, work: Work) -> None:
             for inputs in shapes[1:]:
                 work.compute(*inputs)
     except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
+        if sticky(bench.device, str(error)):
+            raise
         why = f"not applicable: torch itself takes no other size: {_first_line(error)}"
         bench.row(work, "recompiles", None, "count", why=why)
         return
     try:
         note(bench, work, probe(bench.backend, compute, shapes))
-    except Exception as error:  # noqa: BLE001 - each backend has its own
+    except Exception as error:
+        if sticky(bench.device, str(error)):
+            raise
         bench.row(work, "recompiles", None, "count", why=backends.refusal(bench.backend, error))
 
 

@@ -70,8 +70,8 @@ class _Watch(TorchDispatchMode):
         packet = func._overloadpacket  # noqa: SLF001 - what torch's own counter looks formulas up by
         formula = self._formulas.get(packet)
         name = str(packet).rsplit(".", 1)[-1]
-        if formula is None and name.endswith("_for_cpu"):
-            formula = self._formulas.get(getattr(torch.ops.aten, name[: -len("_for_cpu")], None))
+        if formula is None and "_for_cpu" in name:  # of the backward pass it stands within the name
+            formula = self._formulas.get(getattr(torch.ops.aten, name.replace("_for_cpu", ""), None))
         if formula is None:
             return 0
         try:

@@ -25,18 +25,3 @@ _TABLE: Sequence[Tuple[str, str, int]] = (
 def least(backend: str, load: str) -> int:
     """How many graphs, partitions or engines of a load the backend takes at least."""
     return next(count for name, loads, count in _TABLE if fnmatchcase(backend, name) and fnmatchcase(load, loads))
-
-
-_ELSEWHERE: Sequence[Tuple[str, str, str]] = (
-    # device, load, operator (globs): operators that may run elsewhere than on the device
-    ("*", "transfer.*", "*"),
-    ("*", "checkpoint.*", "*"),
-)
-
-
-def elsewhere(device: str, load: str, operator: str) -> bool:
-    """Whether an operator of a load may run elsewhere than on the device that was asked for."""
-    return any(
-        fnmatchcase(device, name) and fnmatchcase(load, loads) and fnmatchcase(operator, operators)
-        for name, loads, operators in _ELSEWHERE
-    )

@@ -91,16 +91,6 @@ def training_flops(parameters: int, layers: int, heads: int, width: int, length:
     return 6 * parameters + 12 * layers * heads * width * length
 
 
-def recomputed_flops(parameters: int, layers: int, heads: int, width: int, length: int) -> int:
-    """The same with the whole forward pass computed twice (checkpointing): 8 for 6. HFU counts it, MFU does not."""
-    return training_flops(parameters, layers, heads, width, length) * 8 // 6
-
-
-def utilisation(flops: float, seconds: float, peak_tflops: float, devices: int = 1) -> float:
-    """MFU of the model's operations, HFU of all that were computed: the share of the devices' dense peak."""
-    return flops / seconds / (peak_tflops * 1e12 * devices)
-
-
 def attainable(flops: float, traffic: float, peak_tflops: Optional[float], gbps: Optional[float]) -> float:
     """The roofline, as the least seconds that the work can take: what its operations need, or what its bytes need.
 

@@ -91,7 +91,8 @@ def torch_axes(torch: ModuleType) -> Dict[str, str]:
     return {
         "torch": str(torch.__version__),
         "torch_build": torch_build(str(torch.__version__), torch.version),
-        "torch_from": "distribution" if "/dist-packages/" in str(torch.__file__) else "wheel",
+        # Debian's pip puts what it installs into a dist-packages too, below /usr/local.
+        "torch_from": "distribution" if str(torch.__file__).startswith("/usr/lib/python3") else "wheel",
     }
 
 

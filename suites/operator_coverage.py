@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Sequence, Tuple
 import torch
 
 from suites import backends, compiling, numerics
+from suites.devices import sticky
 from suites.fingerprint import fingerprints
 from suites.work import Labels
 
@@ -61,7 +62,8 @@ def _asked(bench: Bench, operator: Operator) -> Answer:
         try:
             result = backends.through(bench.backend, call)(*inputs)
         except Exception as error:
-            if bench.backend == "inductor" and backends.toolchain_missing(error):
+            no_toolchain = bench.backend == "inductor" and backends.toolchain_missing(error)
+            if no_toolchain or sticky(bench.device, str(error)):
                 raise
             return Answer(operator.name, "refused", backends.refusal(bench.backend, error)[:200])
     use = backends.used(bench.backend, before)

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 FILE = Path(__file__).with_name("peaks.json")
-PRECISIONS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
-_SLICE = re.compile(r"\s+MIG\s+((\d+)g\.(\d+)gb\S*)\s*$", re.IGNORECASE)
+_SLICE = re.compile(r"\s+MIG\s+(?:(\d+)c\.)?(\d+)g\.(\d+)gb\S*\s*$", re.IGNORECASE)
 _QUARTERS = 4
 _EIGHTHS = 8  # a MIG slice's memory comes in them, or in as many parts as there are slices where those are four
 
@@ -87,9 +86,15 @@ def facts(name: str, units: Optional[int]) -> Dict[str, str]:
 
 
 def _sliced(name: str) -> Tuple[str, Optional[Tuple[int, int]]]:
-    """The name of the whole device, and slices and gigabytes of the MIG profile after it."""
+    """The name of the whole device, and slices and gigabytes of the MIG profile after it.
+
+    A compute instance (`1c.4g.48gb`) has so many of the slices, and shares the memory of all.
+    """
     found = _SLICE.search(name)
-    return (name[: found.start()], (int(found.group(2)), int(found.group(3)))) if found else (name, None)
+    if not found:
+        return name, None
+    instance, slices, memory = found.groups()
+    return name[: found.start()], (int(instance or slices), int(memory))
 
 
 def _compute(row: Mapping[str, Any], profile: Optional[Tuple[int, int]], units: Optional[int]) -> Tuple[float, str]:

@@ -33,7 +33,7 @@ def write(bench: Bench, work: Work, took: Timed) -> None:
         return
     bench.row(work, "roofline", **share(least, took), formula=formula(work, peak, key))
     if work.load.startswith("model.") and work.flops and rate:
-        of_peak = share(work.flops / (rate * 1e12), took)
+        of_peak = share(formulas.attainable(work.flops, 0, rate, None), took)
         bench.row(work, "mfu", **of_peak, formula=formula(work, peak, key, roof=False))
 
 

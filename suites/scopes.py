@@ -39,12 +39,19 @@ _DTYPES = {
     "float": "float32",
     "c10::Half": "float16",
     "c10::BFloat16": "bfloat16",
+    "c10::Float8_e4m3fn": "float8_e4m3fn",
+    "c10::Float8_e4m3fnuz": "float8_e4m3fnuz",
+    "c10::Float8_e5m2": "float8_e5m2",
+    "c10::Float8_e5m2fnuz": "float8_e5m2fnuz",
     "long int": "int64",
     "long": "int64",
     "int": "int32",
     "short": "int16",
+    "short int": "int16",
     "signed char": "int8",
     "unsigned char": "uint8",
+    "c10::complex<float>": "complex64",
+    "c10::complex<double>": "complex128",
 }
 
 

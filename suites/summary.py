@@ -17,6 +17,7 @@ REMARKS = {
     "unmeasurable": "with an unmeasurable figure",
     "not deterministic": "not deterministic",
     "graph break": "with a graph break",
+    "backend refused": "with something refused",
     "slow rank: ": "with a slow rank",
     "slow link: ": "with a slow link",
 }

@@ -13,7 +13,7 @@ A module of this folder is a device when it has a PREFERENCE: how early `auto` t
     synchronise()          waits until the device has done all it was given
     memory(), free_memory()  bytes that the device has, and that are free (None: cannot be read)
     clear()                gives back what its libraries keep from one load to the next
-    reset_peak(), peak()   bytes that were allocated at most since the reset
+    reset_peak(), peak()   bytes that were allocated at most since the reset (None: it keeps no peak)
     samples(call, n)       seconds of each of n calls
     conditions(index)      clock (MHz), temperature (C), power (W), throttle reasons now: None where it cannot be read;
                            `throttled`, where the device counts it: how long it was throttled so far, by reason

@@ -111,11 +111,9 @@ def reset_peak() -> None:
     """The device keeps no peak."""
 
 
-def peak() -> int:
-    """Bytes that are allocated now."""
-    import torch
-
-    return torch.mps.driver_allocated_memory()
+def peak() -> Optional[int]:
+    """The device keeps no peak."""
+    return None
 
 
 def lacking(precision: str) -> Optional[str]:

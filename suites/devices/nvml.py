@@ -34,10 +34,6 @@ _COUNTED = {
 }
 
 
-class _Memory(ctypes.Structure):
-    _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
-
-
 class _Field(ctypes.Structure):
     """nvmlFieldValue_t; of the union in its end the widest whole number."""
 
@@ -110,11 +106,6 @@ class Board:
             return None
         told = {_COUNTED[one.field]: int(one.value) for one in fields if one.refused == _SUCCESS}
         return told or None
-
-    def free(self) -> Optional[int]:
-        """Bytes of memory that nobody has."""
-        memory = _Memory()
-        return int(memory.free) if self._ask("nvmlDeviceGetMemoryInfo", ctypes.byref(memory), of=self._slice) else None
 
     def processes(self) -> Optional[List[int]]:
         """Numbers of the processes that compute on it, as the host counts them."""

@@ -121,9 +121,10 @@ def reset_peak() -> None:
     _call(_module(), "reset_peak_memory_stats", None)
 
 
-def peak() -> int:
-    """Bytes allocated at most since the reset; 0 where its module does not tell."""
-    return int(_call(_module(), "max_memory_allocated", 0))
+def peak() -> Optional[int]:
+    """Bytes allocated at most since the reset, where its module tells."""
+    told = _call(_module(), "max_memory_allocated", None)
+    return None if told is None else int(told)
 
 
 def lacking(precision: str) -> Optional[str]:

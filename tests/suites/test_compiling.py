@@ -119,6 +119,25 @@ assert row["value"] is None and row["why"].startswith("not applicable: torch its
     held(snippet(HEAD + code, "aot_eager", "standard"))
 
 
+def test_an_error_that_sticks_to_the_device_is_none_of_a_size(snippet: Snippet) -> None:
+    code = """
+bench.device.STICKY = "illegal memory access"
+def breaks(x): raise RuntimeError("CUDA error: an illegal memory access was encountered")
+def smaller(x): return breaks(x) if x.shape[0] < 32 else torch.tanh(x)
+probe = compiling.probe
+for compute, probed in ((smaller, probe), (torch.tanh, lambda *_: breaks(0))):
+    compiling.probe = probed
+    try:
+        compiling.vary(bench, work(compute))
+    except RuntimeError as error:
+        assert "illegal memory access" in str(error), error
+    else:
+        raise SystemExit("what broke the device passes")
+assert written() == [], "nothing is told of sizes"
+"""
+    held(snippet(HEAD + code, "aot_eager", "standard"))
+
+
 def test_what_a_backend_does_not_tell_is_no_zero(snippet: Snippet) -> None:
     code = """
 bench.run(work(torch.tanh))

@@ -17,6 +17,7 @@ from orchestrator.results.bundle import read_bundle
 from orchestrator.results.metrics import read_metrics
 from orchestrator.vocabulary import Cause, Outcome
 from suites import bundle, context, exits
+from suites.cases import short
 from suites.devices import NAMES, adapter
 from suites.versions import agrees
 
@@ -154,6 +155,13 @@ def test_progress_and_junit_tell_the_same(eager_bundle: Path) -> None:
 
 
 @pytest.mark.torch
+def test_what_a_cell_does_not_ask_for_is_no_pass(eager_bundle: Path) -> None:
+    cases = ET.fromstring((eager_bundle / formats.JUNIT).read_bytes()).iter("testcase")
+    skips = {short(str(case.get("name"))): skip.get("message") for case in cases for skip in case.iter("skipped")}
+    assert skips["environment.companions"] == "not applicable: the cell names no companion"
+    assert skips["environment.backend_known"] == "not applicable: eager is no compile backend"
+
+
 def test_checksums_cover_every_file(eager_bundle: Path) -> None:
     lines = [line.split("  ") for line in (eager_bundle / formats.CHECKSUMS).read_text().splitlines()]
     assert {name: digest for digest, name in lines} == {

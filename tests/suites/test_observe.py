@@ -2,6 +2,7 @@
 
 from importlib import metadata
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,19 @@ def test_base(text: str, expected: str) -> None:
 )
 def test_torch_build(version: str, built: dict[str, str | None], expected: str) -> None:
     assert observe.torch_build(version, SimpleNamespace(**built)) == expected
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("/usr/lib/python3/dist-packages", "distribution"),
+        ("/usr/local/lib/python3.12/dist-packages", "wheel"),  # of pip on Debian and Ubuntu
+        ("/opt/venv/lib/python3.11/site-packages", "wheel"),
+    ],
+)
+def test_torch_is_from_a_wheel_or_the_distribution(folder: str, expected: str) -> None:
+    torch: Any = SimpleNamespace(__version__="2.6.0", version=SimpleNamespace(), __file__=f"{folder}/torch/__init__.py")
+    assert observe.torch_axes(torch)["torch_from"] == expected
 
 
 def test_a_companion_counts_under_any_of_its_distributions(monkeypatch: pytest.MonkeyPatch) -> None:

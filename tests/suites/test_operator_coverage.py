@@ -91,6 +91,22 @@ assert rows()[-1]["metric"] == "nonfinite" and rows()[-1]["scope"] == "aten.any"
     held(snippet(HEAD + code, "eager"))
 
 
+def test_an_operator_that_breaks_the_device_is_not_one_that_is_refused(snippet: Snippet) -> None:
+    code = """
+bench.device.STICKY = "illegal memory access"
+def breaks(x):
+    if x.dtype == torch.float64: return torch.tanh(x)
+    raise RuntimeError("CUDA error: an illegal memory access was encountered")
+try:
+    told = covered(bench, [Operator("tanh", breaks)])
+except RuntimeError as error:
+    assert "illegal memory access" in str(error), error
+else:
+    raise SystemExit(f"it passes: {told[0]}")
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
 def test_two_cells_are_compared_operator_by_operator(snippet: Snippet) -> None:
     code = """
 covered(bench, [Operator("tanh", torch.tanh), Operator("exp", torch.exp)])

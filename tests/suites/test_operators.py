@@ -145,7 +145,36 @@ assert line.endswith(", where meta was asked for") and "tanh" not in line, line
 assert "aten::sinh on cpu" in bench.structures[0]["fallbacks"], bench.structures
 assert examined("l", torch.tanh) == "", "what stays on the device is no matter"
 assert examined("l", lambda x: torch.tanh(x * torch.tensor(2.0))) == "", "numbers lie on the processor"
-assert examined("transfer.host", compute) == "", "the table allows it"
+"""
+    held(snippet(HEAD + code, "eager"))
+
+
+def test_the_backward_pass_of_attention_counts_too(snippet: Snippet) -> None:
+    code = """
+from torch.nn import functional
+from suites import dispatched, gradients
+if not dispatched._formulas(): raise SystemExit(77)
+attend = functional.scaled_dot_product_attention
+step = gradients.of_inputs(attend, None)
+given = [torch.randn(1, 2, 32, 16) for _ in range(3)]
+forward = dispatched.seen(lambda: attend(*given), "cpu").flops
+both = dispatched.seen(lambda: step(*given), "cpu").flops
+assert (forward, both) == (4 * 2 * 32 * 32 * 16, 14 * 2 * 32 * 32 * 16), (forward, both)
+"""
+    held(snippet(HEAD + code, "eager"), lacks="this torch has no formulas of operations")
+
+
+def test_both_passes_give_a_scope_the_same_name_whatever_it_holds(snippet: Snippet) -> None:
+    code = """
+from suites import dispatched, profiling, scopes
+kinds = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64")
+eighths = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+for kind in (*kinds, *(one for one in eighths if hasattr(torch, one))):
+    given = torch.ones(4, 4).to(getattr(torch, kind))
+    counted = set(dispatched.seen(given.clone, "cpu").costs)
+    events, _ = profiling.profiled(given.clone, bench.device, 1)
+    timed = {scopes.named(one.name, one.shapes, one.dtypes) for one in events}
+    assert counted == {f"aten::clone({kind}[4x4])"} <= timed, (counted, timed)
 """
     held(snippet(HEAD + code, "eager"))
 

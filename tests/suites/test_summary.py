@@ -155,6 +155,16 @@ def test_a_figure_that_is_not_shown_and_could_not_be_measured_is_a_remark() -> N
     assert found.told() == ["straggler unmeasurable: noise", "pair_gbps unmeasurable: heat"]
 
 
+def test_a_backend_that_refuses_other_sizes_of_a_load_is_a_remark() -> None:
+    found = figures(("latency", 1.0, "ms"))
+    found.add(row("recompiles", None, "count", why="backend refused: inductor: no symbol s0"))
+
+    *_, line, _, total = table([case("c", "passed")], {"c": found}).splitlines()
+
+    assert line.split(maxsplit=3)[3] == "recompiles backend refused: inductor: no symbol s0"
+    assert total == "1 passed; 1 with something refused"
+
+
 def test_what_a_cache_had_is_no_cold_compile_and_no_remark() -> None:
     found = figures(("compile_cold", None, "s"), why="not measured: the compile cache of an earlier run is there")
     found.add(row("compile_cached", 0.5, "s"))

@@ -80,7 +80,7 @@ def test_what_is_not_supported_or_not_there_is_none() -> None:
     board = nvml.board(("GPU-1",), None, library(**{name: lambda *_: 3 for name in refused}))
     assert board is not None
     assert (board.clock_mhz(), board.temperature_c(), board.power_w(), board.throttle()) == (None,) * 4
-    assert (board.ecc(), board.processes(), board.free(), board.power_limit_w()) == (None,) * 4
+    assert (board.ecc(), board.processes(), board.power_limit_w()) == (None,) * 3
     assert (board.counters(), board.firmware(), board.link(), board.throttled()) == ({}, "", None, None)
 
 
@@ -114,16 +114,17 @@ def test_counters_and_power_are_read_into_their_units() -> None:
     }
 
 
-def test_a_slice_is_asked_for_its_memory_and_its_board_for_the_rest() -> None:
+def test_a_slice_is_asked_for_its_processes_and_its_board_for_the_rest() -> None:
     asked = []
 
     def parent(_: Any, out: Any) -> int:
         put(out, 8)
         return 0
 
-    def memory(handle: Any, out: Any) -> int:
+    def processes(handle: Any, count: Any, out: Any) -> int:
         asked.append(handle.value)
-        out._obj.free = 5
+        count._obj.value = 1
+        out[0].pid = 5
         return 0
 
     def heat(handle: Any, _: int, out: Any) -> int:
@@ -133,12 +134,12 @@ def test_a_slice_is_asked_for_its_memory_and_its_board_for_the_rest() -> None:
 
     answers = {
         "nvmlDeviceGetDeviceHandleFromMigDeviceHandle": parent,
-        "nvmlDeviceGetMemoryInfo": memory,
+        "nvmlDeviceGetComputeRunningProcesses_v3": processes,
         "nvmlDeviceGetTemperature": heat,
     }
     board = nvml.board(("MIG-1",), None, library(**answers))
     assert board is not None
-    assert (board.free(), board.temperature_c(), asked) == (5, 61.0, [7, 8])
+    assert (board.processes(), board.temperature_c(), asked) == ([5], 61.0, [7, 8])
 
 
 @pytest.mark.parametrize(

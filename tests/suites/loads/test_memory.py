@@ -156,3 +156,16 @@ bench._write_peaks(Work("other", "32x32", "fp32", "m", "1", torch.tanh, ()), Non
 assert [row["metric"] for row in written() if row["load"] == "other"] == ["memory_peak"]
 """
     held(snippet(DEVICE + code))
+
+
+def test_a_device_that_does_not_tell_its_memory_cannot_be_asked_for_too_much(snippet: Callable[..., Result]) -> None:
+    code = """
+on(Allocator(ALWAYS))
+bench.device = types.SimpleNamespace(place=lambda: "cuda", memory=lambda: 0)
+try:
+    load.test_out_of_memory(bench, {})
+except BaseException as error:
+    line = f"{type(error).__name__}: {error}"
+assert line.startswith("Skipped: not applicable: nothing tells how much memory cuda has"), line
+"""
+    held(snippet(DEVICE + code))
