@@ -54,9 +54,14 @@ def _row(device: Any) -> dict[str, Any]:
 
 
 def _rates(device: Any) -> dict[str, float]:
-    """Of two rates the matrix unit's. GeForce halves fp16 that is summed in fp32, as torch sums it."""
+    """Of two rates the matrix unit's. GeForce halves fp16 that is summed in fp32, as torch sums it.
+
+    An fp32 rate below that of fp64 matrices is the vector unit's alone (MI250): its products are faster.
+    """
     printed = device.get("peak_tflops_dense", {})
     rates = {name: printed.get(f"{name}_matrix", printed.get(name)) for name in PRECISIONS}
+    if "fp32_matrix" not in printed and (rates["fp32"] or 0) < printed.get("fp64_matrix", 0):
+        rates["fp32"] = None
     if device.get("class") == "geforce" and rates["fp16"] and rates["bf16"]:
         rates["fp16"] = min(rates["fp16"], rates["bf16"])
     return {name: rate for name, rate in rates.items() if rate is not None}

@@ -97,6 +97,12 @@ def test_a_device_with_a_bandwidth_only_has_no_rates() -> None:
     assert (dict(peak.tflops), peak.gbps) == ({}, 864)
 
 
+def test_a_rate_of_the_vector_unit_is_no_peak_of_products() -> None:
+    rates = find("AMD Instinct MI250").tflops
+    assert rates["fp64"] == 90.5 / 2
+    assert "fp32" not in rates, "45.3 is printed, of vectors; that of matrices is not"
+
+
 def test_every_row_has_a_source_and_a_name_finds_it() -> None:
     read = peaks._read()
     for row in read["devices"]:
