@@ -70,6 +70,14 @@ def test_a_backend_that_runs_something_else_has_taken_it(snippet: Snippet) -> No
     held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
 
 
+def test_a_backend_that_gives_a_wider_type_is_wrong_though_it_is_nearer(snippet: Snippet) -> None:
+    made = "lambda x: [torch.addcmul(torch.zeros_like(x), torch.tanh(x), x).double()]"
+    code = (
+        "assert line == 'AssertionError: numerics: the result is float64, float32 was expected' and not timed(), line"
+    )
+    held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
+
+
 def test_a_backend_that_raises_has_refused(snippet: Snippet) -> None:
     code = """
 def through(backend, compute):
