@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import json
 import math
@@ -55,9 +57,10 @@ class Bundle:
     """The folder of one run."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder, and empty it of an earlier bundle. OSError when it cannot be written."""
+        """Make the folder, and empty it of an earlier bundle. OSError when it cannot be written or another run does."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (CHECKSUMS, *FILES):
+        self._held = _hold(folder)
+        for name in (CHECKSUMS, *FILES, *(f".{name}.part" for name in (CHECKSUMS, *FILES))):
             if (folder / name).is_symlink() or (folder / name).exists():
                 (folder / name).unlink()
         self.folder = folder
@@ -114,6 +117,19 @@ class Bundle:
     def _append(self, name: str, line: Mapping[str, Any]) -> None:
         with (self.folder / name).open("ab") as file:
             file.write((json.dumps(line, allow_nan=False) + "\n").encode())
+
+
+def _hold(folder: Path) -> int:
+    """Keep every other run off the folder for as long as this process lives, however it ends: their rows would mix."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise BlockingIOError(errno.EAGAIN, "another run writes its bundle here", str(folder)) from None
+    except OSError:
+        pass  # a file system that has no locks
+    return descriptor
 
 
 def _sha256(path: Path) -> str:

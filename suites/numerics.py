@@ -87,6 +87,13 @@ def compare(
     return replace(worst, distance=ulps.distance(result, exact))
 
 
+def hold_types(result: Sequence[torch.Tensor], plain: Sequence[torch.Tensor]) -> None:
+    """AssertionError when a compiler gives other types than the plain computation: a wider one hides in every error."""
+    types = [[str(one.dtype).replace("torch.", "") for one in tensors] for tensors in (result, plain)]
+    if types[0] != types[1]:
+        raise AssertionError(f"{NUMERICS}: the result is {', '.join(types[0])}, {', '.join(types[1])} was expected")
+
+
 def hold(error: Error, precision: str) -> None:
     """AssertionError when an error is larger than is allowed, or nothing finite is there to have one."""
     if error.lost:

@@ -30,10 +30,13 @@ COMPANIONS = {
 """Axis -> the distributions that can stand for it."""
 
 _PREFIXES = (
-    *("TORCH", "PYTORCH_", "OPENVINO_", "TRITON_"),
+    *("TORCH", "PYTORCH_", "ATEN_", "OPENVINO_", "TRITON_"),
     *(prefix for name in NAMES for prefix in adapter(name).VARIABLES),
 )
-_EXACT = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHASHSEED", "USE_LIBUV", "CC", "CXX", "MALLOC_ARENA_MAX")
+_EXACT = (
+    *("LD_LIBRARY_PATH", "LD_PRELOAD", "MALLOC_ARENA_MAX", "PYTHONHASHSEED", "PYTHONOPTIMIZE"),
+    *("USE_LIBUV", "CC", "CXX"),
+)
 _OURS = re.compile(r"_CACHE_(DIR|PATH)$|_EXTENSIONS_DIR$")  # scratch of this run, another in each
 _SECRET = re.compile(r"TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
 

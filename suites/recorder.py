@@ -8,11 +8,11 @@ cause, and one line stands for the rest.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import pytest
 
-from suites import cases, exits
+from suites import cases, exits, settings
 from suites.devices import sticky, word_for
 from suites.junit import Case
 from suites.request import PROFILES
@@ -45,6 +45,15 @@ class Recorder:
     def request_of_run(self) -> Request:
         """What was asked for on the command line."""
         return self._request
+
+    @pytest.fixture(autouse=True)
+    def _leaves_settings(self) -> Iterator[None]:
+        """What a case changes of the whole process is put back, and its own failure, not that of those after it."""
+        before = settings.read()
+        yield
+        changed = settings.put_back(before)
+        if changed:
+            raise AssertionError(f"what follows would have been measured otherwise: changed {', '.join(changed)}")
 
     def pytest_collection_modifyitems(self, session: Any, config: Any, items: List[Any]) -> None:
         """Leave out other loads and larger profiles; the environment comes first, as what explains all else."""

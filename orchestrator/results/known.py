@@ -10,6 +10,8 @@ from orchestrator.model import Case, KnownFailure
 from orchestrator.vocabulary import Outcome, Status
 
 _FAILING = frozenset({Outcome.FAILED, Outcome.ERROR})
+OF_THE_RUN = frozenset({"import torch", "import pytest", "number of cases", "session", "cascade"})
+"""Cases of the suite that are no tests: that it could not begin, lost some of them, or broke. No issue excuses them."""
 
 
 def apply(issues: Iterable[KnownFailure], cases: Sequence[Case], day: date | None) -> tuple[Case, ...]:
@@ -24,7 +26,7 @@ def apply(issues: Iterable[KnownFailure], cases: Sequence[Case], day: date | Non
 
 
 def _apply_one(issues: Sequence[KnownFailure], case: Case, day: date | None) -> Case:
-    issue = next((issue for issue in issues if fnmatch.fnmatchcase(case.name, issue.test)), None)
+    issue = next((issue for issue in issues if _names(issue, case)), None)
     if issue is None or case.outcome is Outcome.SKIPPED:
         return case
     if case.outcome in _FAILING:
@@ -39,8 +41,12 @@ def told_unmet(issues: Iterable[KnownFailure], cases: Sequence[Case]) -> tuple[s
     return tuple(
         f"known issue `{issue.test}` fits no case of this run ({link(issue)})"
         for issue in issues
-        if issue.status is None and not any(fnmatch.fnmatchcase(case.name, issue.test) for case in cases)
+        if issue.status is None and not any(_names(issue, case) for case in cases)
     )
+
+
+def _names(issue: KnownFailure, case: Case) -> bool:
+    return case.name not in OF_THE_RUN and fnmatch.fnmatchcase(case.name, issue.test)
 
 
 def of_status(issues: Iterable[KnownFailure]) -> tuple[KnownFailure, ...]:

@@ -70,6 +70,14 @@ def test_a_backend_that_runs_something_else_has_taken_it(snippet: Snippet) -> No
     held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
 
 
+def test_a_backend_that_gives_a_wider_type_is_wrong_though_it_is_nearer(snippet: Snippet) -> None:
+    made = "lambda x: [torch.addcmul(torch.zeros_like(x), torch.tanh(x), x).double()]"
+    code = (
+        "assert line == 'AssertionError: numerics: the result is float64, float32 was expected' and not timed(), line"
+    )
+    held(snippet(HEAD + HOLLOW.format(made=made) + code, "hollow"))
+
+
 def test_a_backend_that_raises_has_refused(snippet: Snippet) -> None:
     code = """
 def through(backend, compute):
@@ -179,7 +187,8 @@ def test_what_is_not_deterministic_is_told(snippet: Snippet) -> None:
     code = """
 calls = iter(range(1000))
 def drifting(x):
-    return torch.tanh(x) + (next(calls) % 2) * 1e-7
+    y = torch.tanh(x)
+    return torch.nextafter(y, torch.full_like(y, 2.0)) if next(calls) % 2 else y  # by one bit, nowhere by more
 assert told(compute=drifting, reference=torch.tanh) == ""
 assert rows()["deterministic"] == 0 and "not deterministic" in bench.figures[""].notes
 torch.use_deterministic_algorithms(True)

@@ -1,6 +1,9 @@
 """The bundle's files."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,24 @@ def test_the_folder_is_made_and_an_earlier_bundle_goes(tmp_path: Path) -> None:
     assert outside.read_text() == "kept"
     assert not (folder / CHECKSUMS).exists()
     assert (folder / "mine.txt").exists()
+
+
+def test_a_second_run_is_kept_off_the_folder_until_the_first_is_gone(tmp_path: Path) -> None:
+    code = "import pathlib, sys; from suites.bundle import Bundle; Bundle(pathlib.Path(sys.argv[1])); print(); input()"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        (tmp_path / METRICS).write_text("the first run's")
+        with pytest.raises(OSError, match="another run writes its bundle here"):
+            Bundle(tmp_path)
+        assert (tmp_path / METRICS).read_text() == "the first run's"
+        first.kill()
+    (tmp_path / f".{JUNIT}.part").write_text("half of it")
+    Bundle(tmp_path)
+    assert (tmp_path / METRICS).read_bytes() == b""
+    assert not (tmp_path / f".{JUNIT}.part").exists()
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])

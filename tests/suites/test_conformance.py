@@ -13,6 +13,7 @@ from bench_code import bench_code, held
 from orchestrator import axes, formats
 from orchestrator.images.steering import left_out
 from orchestrator.results import context as results_context
+from orchestrator.results import known
 from orchestrator.results.bundle import read_bundle
 from orchestrator.results.metrics import read_metrics
 from orchestrator.vocabulary import Cause, Outcome
@@ -34,6 +35,11 @@ def test_the_two_sides_ask_for_the_same_context() -> None:
     assert dict(context.CONTEXT) == dict(results_context.CONTEXT)
     assert dict(context.NOTHING) == dict(results_context.NOTHING)
     assert context.SOURCE == results_context.SOURCE
+
+
+def test_the_cases_that_are_no_tests_are_named_alike() -> None:
+    source = "".join(Path(bundle.__file__).with_name(name).read_text() for name in ("command.py", "recorder.py"))
+    assert [name for name in known.OF_THE_RUN if f'"{name}"' not in source] == []
 
 
 def test_every_word_of_the_suite_is_a_cause() -> None:

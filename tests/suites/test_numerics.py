@@ -35,6 +35,9 @@ RULES = (
     # what the plain computation errs by is allowed twice, not more
     "told(near + 1.9e-3, plain=near + 1e-3).ratio > 1.8",
     "'numerics' in told(near + 2.2e-3, plain=near + 1e-3)",
+    # of few values chance rules the error: three times, not more
+    "told(near[0] + 2.9e-3, plain=near[0] + 1e-3, exact=exact[0]).ratio > 2.8",
+    "'numerics' in told(near[0] + 3.2e-3, plain=near[0] + 1e-3, exact=exact[0])",
     # bf16 is held to its own rounding, and fp32 to its own
     "told(near.bfloat16(), plain=near.bfloat16(), precision='bf16').ratio < 2",
     "'numerics' in told(near.bfloat16())",

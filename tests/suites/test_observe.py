@@ -77,6 +77,15 @@ def test_only_allowed_variables_are_told_and_no_secret(monkeypatch: pytest.Monke
     assert "env.TRITON_CACHE_DIR" not in told
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["ATEN_CPU_CAPABILITY", "PYTORCH_JIT", "TORCHDYNAMO_DISABLE", "GOMP_CPU_AFFINITY", "PYTHONOPTIMIZE", "CXX"],
+)
+def test_what_changes_what_is_measured_is_told(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "1")
+    assert observe.variables()[f"env.{name}"] == "1"
+
+
 def test_without_torch_the_rest_is_told() -> None:
     told = observe.environment(None, None, {"backend": "eager"})
     assert "torch" not in told["axes"]

@@ -143,6 +143,8 @@ line = examined("l", compute)
 assert line.startswith("backend fell back: ") and "aten::sinh on cpu" in line, line
 assert line.endswith(", where meta was asked for") and "tanh" not in line, line
 assert "aten::sinh on cpu" in bench.structures[0]["fallbacks"], bench.structures
+assert "aten::sinh on cpu" in examined("l", lambda x: (torch.sinh(torch.ones(8)), torch.tanh(x))[1]), "of a row too"
+assert "aten::empty_like on cpu" in examined("l", lambda x: torch.empty_like(x, device="cpu")), "what only came there"
 assert examined("l", torch.tanh) == "", "what stays on the device is no matter"
 assert examined("l", lambda x: torch.tanh(x * torch.tensor(2.0))) == "", "numbers lie on the processor"
 """

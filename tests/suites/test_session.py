@@ -232,6 +232,37 @@ def test_nan(bench): bench.row(Labels("l", "1", "fp32", "m", "1"), "latency", fl
     assert cases(out) == {"test_nan": ("failure", "numerics: metric latency of l is nan")}
 
 
+def test_a_setting_of_the_process_that_a_case_leaves_changed_is_its_own_failure(
+    session: Callable[..., tuple[int, Path]],
+) -> None:
+    code, out = session("""
+import os, torch
+def test_dtype(bench): torch.set_default_dtype(torch.float64)
+def test_grad(bench): torch.set_grad_enabled(False)
+def test_threads(bench): torch.set_num_threads(2)
+def test_precision(bench): torch.set_float32_matmul_precision("medium")
+def test_deterministic(bench): torch.use_deterministic_algorithms(True, warn_only=True)
+def test_folder(bench): os.chdir("/")
+def test_after(bench):
+    assert torch.get_default_dtype() is torch.float32 and torch.is_grad_enabled() and torch.get_num_threads() == 1
+    assert torch.get_float32_matmul_precision() == "highest" and os.getcwd() != "/"
+    assert not torch.are_deterministic_algorithms_enabled()
+""")
+    assert code == 1
+    found = cases(out)
+    assert found.pop("test_after") == ("passed", "")
+    assert {kind for kind, _ in found.values()} == {"error"}
+    assert found["test_folder"][1].endswith(" to /")
+    told = {name: message.partition(": changed ")[2] for name, (_, message) in found.items() if name != "test_folder"}
+    assert told == {
+        "test_dtype": "default dtype from torch.float32 to torch.float64",
+        "test_grad": "gradients from True to False",
+        "test_threads": "threads from 1 to 2",
+        "test_precision": "matmul precision from highest to medium",
+        "test_deterministic": "deterministic algorithms from (False, False) to (True, True)",
+    }
+
+
 def test_a_larger_profile_runs_more_and_a_compiler_less(session: Callable[..., tuple[int, Path]]) -> None:
     code, out = session(
         """

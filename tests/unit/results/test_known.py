@@ -57,6 +57,18 @@ def test_an_issue_is_over_after_its_last_day(make: SimpleNamespace, until: str, 
     assert passed.outcome is Outcome.FAILED, "what passes takes its entry out, also after its last day"
 
 
+@pytest.mark.parametrize("name", sorted(known.OF_THE_RUN))
+def test_no_issue_however_wide_excuses_that_a_run_could_not_begin_or_lost_cases(
+    make: SimpleNamespace, name: str
+) -> None:
+    lost = Case(name=name, outcome=Outcome.ERROR, message="m")
+
+    assert known.apply([make.known(test="*")], [lost], TODAY) == (lost,)
+    assert known.told_unmet([make.known(test=name)], [lost]) == (
+        f"known issue `{name}` fits no case of this run ({LINK})",
+    )
+
+
 def test_names_match_as_globs_with_case(make: SimpleNamespace) -> None:
     cases = [Case(name=name, outcome=Outcome.FAILED) for name in ("test_conv[cpu]", "test_CONV", "x")]
 
