@@ -148,6 +148,8 @@ assert "aten::empty_like on cpu" in examined("l", lambda x: torch.empty_like(x, 
 assert examined("l", torch.tanh) == "", "what stays on the device is no matter"
 assert examined("l", lambda x: torch.tanh(x * torch.tensor(2.0))) == "", "numbers lie on the processor"
 assert examined("transfer.host", compute) == "", "the table allows it"
+operators.scopes.fallbacks = lambda events: {"aten::erfinv"}
+assert "aten::erfinv on cpu" in examined("l", torch.tanh), "what only the profiler saw"
 """
     held(snippet(HEAD + code, "eager"))
 
