@@ -6,6 +6,7 @@ import functools
 import gc
 import importlib.util
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional, Tuple
 
@@ -115,12 +116,14 @@ def used(backend: str, before: int) -> Use:
         return Use(graphs=0, breaks={}, taken=0, left=())
     from torch._dynamo.utils import counters
 
-    breaks = {_reason(str(reason)): number for reason, number in counters["graph_break"].items()}
+    breaks: Counter[str] = Counter()  # two texts of torch's may be one reason: they differ by the place in the code
+    for reason, number in counters["graph_break"].items():
+        breaks[_reason(str(reason))] += int(number)
     frames = counters["frames"]
     fused, left = _made(backend, before)
     return Use(
         graphs=int(counters["stats"]["unique_graphs"]),
-        breaks=breaks,
+        breaks=dict(breaks),
         taken=_taken(backend) - before,
         skipped=max(0, int(frames["total"]) - int(frames["ok"])),
         fused=fused,

@@ -73,6 +73,24 @@ assert number == 1 and len(reasons) == 1 and "\\n" not in reasons[0], use
     )
 
 
+def test_breaks_of_one_reason_add_up_and_frames_left_to_python_are_counted(snippet: Snippet) -> None:
+    held(
+        snippet(
+            COMPILES
+            + """
+from suites import backends
+from torch._dynamo.utils import counters
+before = backends.start("aot_eager")
+counters["graph_break"].update({"why\\n at one line": 2, "why\\n at another": 1, "else": 1})
+counters["frames"].update({"total": 5, "ok": 3})
+use = backends.used("aot_eager", before)
+assert use.breaks == {"why": 3, "else": 1} and use.skipped == 2, use
+assert backends.counts(use) == (4, ("else", "why"))
+"""
+        )
+    )
+
+
 LACKING = {
     "InvalidCxxCompiler: No working C++ compiler found in torch._inductor.config.cpp.cxx": "a C++ compiler",
     "CppCompileError: fatal error: Python.h: No such file or directory": "Python.h (the headers of this Python)",

@@ -149,6 +149,15 @@ assert rows()["compile_warm"]["value"] > 0 and rows()["compile_cold"]["valid"]
     held(snippet(HEAD + code, "aot_eager", "smoke"))
 
 
+def test_each_break_counts_not_each_reason(snippet: Snippet) -> None:
+    code = """
+use = backends.Use(graphs=4, breaks={"why": 2, "else": 1}, taken=4)
+compiling.rows(bench, work(torch.tanh), use, 1.0, bench.device.conditions())
+assert rows()["graph_breaks"]["value"] == compiling.told("aot_eager", use)["graph_breaks"] == 3
+"""
+    held(snippet(HEAD + code, "aot_eager", "smoke"))
+
+
 def test_sizes_vary_where_batches_of_the_load_do(snippet: Snippet) -> None:
     code = """
 shape = lambda load, *inputs: [[tuple(x.shape) for x in one] for one in compiling.resized(load, inputs)][1]

@@ -147,6 +147,8 @@ assert "aten::sinh on cpu" in examined("l", lambda x: (torch.sinh(torch.ones(8))
 assert "aten::empty_like on cpu" in examined("l", lambda x: torch.empty_like(x, device="cpu")), "what only came there"
 assert examined("l", torch.tanh) == "", "what stays on the device is no matter"
 assert examined("l", lambda x: torch.tanh(x * torch.tensor(2.0))) == "", "numbers lie on the processor"
+operators.scopes.fallbacks = lambda events: {"aten::erfinv"}
+assert "aten::erfinv on cpu" in examined("l", torch.tanh), "what only the profiler saw"
 """
     held(snippet(HEAD + code, "eager"))
 

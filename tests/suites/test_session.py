@@ -158,6 +158,17 @@ def test_an_error_that_sticks_to_the_device_is_one_cause_and_one_line(session: C
     assert "misaligned address" in (out / bundle.JUNIT).read_text().split("health check afterwards: ")[1]
 
 
+def test_an_error_that_is_known_to_stick_ends_the_session_though_the_device_still_answers(
+    session: Callable[..., tuple[int, Path]],
+) -> None:
+    sticking = STICKY.replace("    break_it()\n", "    cpu.STICKY = 'misaligned address'\n").replace("198", "3")
+    code, out = session(sticking)
+
+    assert code == 4
+    assert list(cases(out)) == ["test_first", "test_second", "cascade"]
+    assert "health check afterwards: not asked, this error stays" in (out / bundle.JUNIT).read_text()
+
+
 def test_a_failure_on_a_healthy_device_stops_nothing(session: Callable[..., tuple[int, Path]]) -> None:
     code, out = session(STICKY.replace("    break_it()\n", "").replace("range(198)", "range(3)"))
 

@@ -165,6 +165,13 @@ def test_unsteady(samples: list[float], statistic: str, expected: str) -> None:
     assert unsteady(samples, statistic) == expected
 
 
+def test_a_quarter_of_noise_is_borne_and_no_more() -> None:
+    assert unsteady([1.0] * 10 + [1.2] * 10, "min") == ""
+    assert unsteady([1.0] * 10 + [1.3] * 10, "min") == "its two halves lie 30% apart"
+    assert unsteady([1.0] * 10 + [1.2] * 10, "median") == ""
+    assert unsteady([1.0] * 10 + [1.4] * 10, "median").endswith("% wide")
+
+
 @given(st.lists(st.floats(1e-9, 1e3), min_size=2, max_size=50))
 def test_the_spread_is_that_of_the_standard_library(samples: list[float]) -> None:
     told = spread(samples)

@@ -37,6 +37,20 @@ def held(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_what_is_needed_must_be_free(snippet: Snippet) -> None:
+    code = """
+checks.enough("cpu", 100, 100)
+checks.enough("cpu", None, 100)
+try:
+    checks.enough("cpu", 99, 100)
+except AssertionError as error:
+    assert str(error).startswith("out of memory: cpu has "), error
+else:
+    raise SystemExit("nothing was said")
+"""
+    held(snippet(HEAD + code))
+
+
 def test_a_sound_device_has_no_finding_and_figures(snippet: Snippet) -> None:
     code = """
 begin = time.monotonic()
