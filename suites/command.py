@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import getpass
 import os
 import shutil
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Dict, Optional, Sequence
+from typing import Dict, Iterator, NoReturn, Optional, Sequence
 
 from suites import cases, exits, observe, usage
 from suites.bundle import CELL, ENVIRONMENT, STRUCTURE, Bundle
@@ -47,9 +49,35 @@ def _main(request: Request, argv: Sequence[str]) -> int:
         broken = _broken_torch()  # torch may read where its caches are as soon as it is imported
         if broken is None:
             usage.hold_backend(request.backend)
-        return _run(_bundle(request.out), cell, request, broken)
+        bundle = _bundle(request.out)
+        with _no_silent_leave():
+            return _run(bundle, cell, request, broken)
+    except OSError as error:
+        word = exits.OUT_OF_DISK if error.errno in (errno.ENOSPC, errno.EDQUOT) else "error"
+        print(f"{word}: the bundle was not completed: {error}", file=sys.stderr)
+        return exits.FAILED
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _no_silent_leave() -> Iterator[None]:
+    """Let nothing that runs in this process end it with 0 (`os._exit`) before the suite has said how it went."""
+    leave, suite = os._exit, os.getpid()
+    errors = os.dup(sys.stderr.fileno())  # pytest takes the descriptor itself while a test runs
+
+    def told(status: int) -> NoReturn:
+        if status == exits.PASSED and os.getpid() == suite:
+            os.write(errors, b"error: something ended the process before the suite had said all\n")
+            status = exits.FAILED
+        leave(status)
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = leave
+        os.close(errors)
 
 
 def _bundle(out: Optional[Path]) -> Bundle:

@@ -22,18 +22,24 @@ sys.exit(command.main(["--device", "cpu", "--out", sys.argv[2], *sys.argv[3:]]))
 
 
 @pytest.fixture
-def session(
+def done(
     snippet: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
-) -> Callable[..., tuple[int, Path]]:
-    """Runs the suite over one file of loads; returns the exit code and the bundle's folder."""
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the suite over one file of loads."""
 
-    def run(loads: str, *options: str) -> tuple[int, Path]:
+    def run(loads: str, *options: str) -> subprocess.CompletedProcess[str]:
         (tmp_path / "loads").mkdir()
         (tmp_path / "pytest.ini").write_text((Path(bundle.__file__).parent / "pytest.ini").read_text())
         (tmp_path / "loads" / "test_ours.py").write_text("import pytest\n" + loads)
-        return snippet(RUN, str(tmp_path), str(tmp_path / "out"), *options).returncode, tmp_path / "out"
+        return snippet(RUN, str(tmp_path), str(tmp_path / "out"), *options)
 
     return run
+
+
+@pytest.fixture
+def session(done: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> Callable[..., tuple[int, Path]]:
+    """The same; returns the exit code and the bundle's folder."""
+    return lambda loads, *options: (done(loads, *options).returncode, tmp_path / "out")
 
 
 def cases(folder: Path) -> dict[str, tuple[str, str]]:
@@ -289,3 +295,35 @@ def test_slow_to_compile(bench): pass
     )
     assert code == 0
     assert list(cases(out)) == ["test_always", "test_standard"]
+
+
+def test_nothing_ends_the_suite_with_0_before_all_is_said(
+    done: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    told = done("""
+import os
+def test_child(bench):
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, "a child of its own may"
+def test_gone(bench): os._exit(0)
+""")
+    assert told.returncode == 1
+    assert told.stderr.endswith("error: something ended the process before the suite had said all\n")
+    assert [line["outcome"] for line in progress(tmp_path / "out") if line["event"] == "end"] == ["passed"]
+    assert not (tmp_path / "out" / bundle.CHECKSUMS).exists()
+
+
+def test_a_bundle_that_cannot_be_written_is_no_success_and_told(
+    done: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    told = done("""
+def test_good(bench): pass
+def test_full(bench):
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+""")
+    assert told.returncode == 1
+    assert told.stderr.endswith("error: the bundle was not completed: [Errno 27] File too large\n"), told.stderr
+    assert not (tmp_path / "out" / bundle.CHECKSUMS).exists()
