@@ -97,8 +97,8 @@ def test_a_dry_run_on_the_processor_leaves_a_whole_bundle_for_each_part(
     assert not any(one.problems for one in bundles.values())
     passed = {name: sum(case.outcome is Outcome.PASSED for case in one.cases) for name, one in bundles.items()}
     assert passed["eager"] > 20
-    assert passed["deep-health"] > 5
-    assert any("test_deep_health" in case.name for case in bundles["deep-health"].cases)
+    deep = [case for case in bundles["deep-health"].cases if "test_deep_health" in case.name]
+    assert [case.outcome for case in deep] == [Outcome.PASSED]
     assert bundles["inductor"].cases
 
 
