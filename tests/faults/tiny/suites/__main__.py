@@ -41,7 +41,7 @@ if does == "tell":  # a secret: whole, in two writes, as Python and JSON write i
     second, told, facts = f"second[{token}]", f"numerics: {token}", {token: token, "triton": token}
     words = ("metric", "unit", "load", "model", "model_version", "shapes", "precision", "device", "statistic", "timer")
     row = {"cell": asked["id"], "value": 1.0, "direction": "lower", "warmup": 0, "samples": 1, "seed": 0}
-    row |= {"spread": None, "conditions": None}
+    row |= {"spread": None, "conditions": None, "valid": False}
     metrics = json.dumps({**row, **dict.fromkeys((*words, "scope", "method", "formula", "why"), token)}) + "\n"
     counts = {"graphs": 1, "graph_breaks": 1, "taken": 1, "expected": 1}
     backends = [{**dict.fromkeys(("load", "backend", "unit"), token), **counts, "break_reasons": [token]}]
